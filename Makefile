@@ -93,9 +93,11 @@ docs: $(VENV)/.docs
 	@$(PY) tools/check_site.py build/docs
 	@echo "The site is in build/docs/index.html."
 
-# An sdist, and a wheel made from the sdist: what the sdist lacks, the wheel lacks too.
+# An sdist, and a wheel made from the sdist: what the sdist lacks, the wheel lacks too. The time of the
+# last commit stands in both files, so that anyone can build the same bytes.
 build: $(VENV)/.dev
-	@$(PY) -m build --outdir dist .
+	@SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct) $(PY) -m build --outdir dist .
+	@$(PY) -m twine check --strict dist/*
 
 clean:
 	@rm -rf $(VENV) .venv-oldest fuzz-failures build dist docs/api docs/gallery .coverage .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -117,18 +117,18 @@ def against_ceilings(function, fitted):
     Operations are those of all products of halves. Bytes are codes, the matrix, and either eight
     passes of a sort of 64-bit words or one histogram.
     """
-    from mvdfq._engines.gpu import halves
+    from mvdfq._engines.gpu import products
     from mvdfq.gram.gram_on_gpu import FEW_WORDS, reading_of
 
-    done, multiply = [0], halves.half_products
+    done, multiply = [0], products.half_products
 
     def counted(left, right):
         done[0] += 2 * left.shape[0] * left.shape[1] * left.shape[2] * right.shape[2]
         return multiply(left, right)
 
-    halves.half_products = counted
+    products.half_products = counted
     function()
-    halves.half_products = multiply
+    products.half_products = multiply
     n, moved, train = len(fitted.train_), 0, fitted.train_
     for _, task in fitted.plan_.tasks(0):
         reading, base = reading_of(task), int(fitted.plan_.n_symbols[0])

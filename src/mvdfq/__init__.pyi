@@ -34,8 +34,8 @@ from .frames import (
 from .gram.checkpoint import write_gram as write_gram
 from .gram.features import SequenceFeatures as SequenceFeatures
 from .gram.kernel import SequenceKernel as SequenceKernel
+from .io.dataset import windows as windows
 from .io.new_files import predict_files as predict_files
-from .io.windows import windows as windows
 from .kernels import (
     Gapped as Gapped,
     Gappy as Gappy,

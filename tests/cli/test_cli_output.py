@@ -15,8 +15,8 @@ import soundfile
 import mvdfq
 from commands import run
 from mvdfq.cli import output
+from mvdfq.cli.errors import one_line_warnings
 from mvdfq.cli.output import show_confusion
-from mvdfq.cli.remarks import one_line_warnings
 from mvdfq.io import write_npz
 
 COUNTS = [[10 * (i == j) + (i + j) % 3 for j in range(6)] for i in range(6)]

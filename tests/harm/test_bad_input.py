@@ -22,8 +22,7 @@ import mvdfq.io
 from mvdfq import io as readers
 from mvdfq._utils.files import replacing
 from mvdfq.cli import main
-from mvdfq.cli.errors import CANNOT_WRITE, described
-from mvdfq.cli.remarks import watched_interrupts
+from mvdfq.cli.errors import CANNOT_WRITE, described, watched_interrupts
 from mvdfq.io.source import LONGEST_LINE, LONGEST_PACKED_LINE, Source
 
 # Regular expressions that meet the content of files.

@@ -22,12 +22,17 @@ def run(*command, cwd):
     return done.stdout
 
 
-@pytest.fixture(scope="module")
-def built(tmp_path_factory):
+def build(folder):
+    """Build an sdist and a wheel into a folder, with a fixed time in both."""
     pytest.importorskip("build", reason="the package build is not installed")
-    folder = tmp_path_factory.mktemp("dist")
+    os.environ["SOURCE_DATE_EPOCH"] = "1700000000"
     run(sys.executable, "-m", "build", "--outdir", str(folder), str(ROOT), cwd=folder)
     return folder
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory):
+    return build(tmp_path_factory.mktemp("dist"))
 
 
 def test_the_files_hold_what_they_should(built):
@@ -41,6 +46,29 @@ def test_the_files_hold_what_they_should(built):
     assert {"pyproject.toml", "LICENSE", "tests/conftest.py", "docs/conf.py"} <= inside
     unwanted = (".ci/", "build/", "docs/gallery/", "docs/api/")
     assert not [name for name in inside if name.startswith(unwanted)]
+
+
+def test_a_second_build_has_the_same_bytes(built, tmp_path):
+    again = build(tmp_path)
+    for path in sorted(built.iterdir()):
+        assert path.read_bytes() == (again / path.name).read_bytes(), path.name
+
+
+def test_the_description_is_accepted(built):
+    pytest.importorskip("twine", reason="the package twine is not installed")
+    files = map(str, built.iterdir())
+    assert "PASSED" in run(sys.executable, "-m", "twine", "check", "--strict", *files, cwd=built)
+
+
+def test_the_conda_recipe_has_the_bounds_of_the_project():
+    recipe = (ROOT / "conda/recipe.yaml").read_text().replace("pysoundfile", "soundfile")
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert f'version: "{project["version"]}"' in recipe
+    for needed in project["dependencies"]:
+        assert f"    - {needed.replace('>=', ' >=')}\n" in recipe
+    rattler_build = pytest.importorskip("rattler_build", reason="rattler-build is not installed")
+    (rendered,) = rattler_build.Stage0Recipe.from_file(str(ROOT / "conda/recipe.yaml")).render()
+    assert len(rendered.recipe.requirements.run) == len(project["dependencies"]) + 1
 
 
 def test_the_wheel_runs_the_demo_in_an_empty_environment(built, tmp_path):

@@ -30,6 +30,8 @@ INSTEAD = {
     "make quick": "make quick would start itself again",
     "make demo": "test_demo.py runs the command that make demo runs",
     "pip install .": "pip would change what is being tested; make test installs the package",
+    "uv tool install .": "uv would install a command for the user who runs the tests",
+    "uvx --from . mvdfq demo": "uv need not be there; test_demo.py runs the command",
 }
 
 

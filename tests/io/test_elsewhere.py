@@ -12,7 +12,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from commands import run, write_sounds
-from mvdfq.io import ReadError, read
+from mvdfq.io import ReadError, labelling, read, write_npz
 
 RNG = np.random.default_rng(0)
 
@@ -575,3 +575,13 @@ def test_damaged_files_of_other_programs_are_refused_in_a_sentence(tmp_path):
             with warnings.catch_warnings(), suppress(ReadError):
                 warnings.simplefilter("ignore")
                 read(tmp_path / f"damaged-{name}")
+
+
+def test_a_table_of_labels_is_read_once(tmp_path, monkeypatch):
+    X = [np.full((1, 3), float(i)) for i in range(20)]
+    write_npz(tmp_path / "a.npz", X, names=[f"s{i}" for i in range(20)])
+    (tmp_path / "labels.csv").write_text("name,label\n" + "".join(f"s{i},a\n" for i in range(12)))
+    calls, real = [], labelling.rows_of
+    monkeypatch.setattr(labelling, "rows_of", lambda source: calls.append(source) or real(source))
+    data = read(tmp_path / "a.npz", labels=tmp_path / "labels.csv", skip_bad=True)
+    assert (len(data), len(data.skipped), len(calls)) == (12, 8, 1)

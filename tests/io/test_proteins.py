@@ -563,6 +563,15 @@ def chances():
     return P
 
 
+def test_links_that_lead_out_of_a_folder_of_profiles_are_refused(tmp_path):
+    folder = tmp_path / "profiles"
+    folder.mkdir()
+    (tmp_path / "a.pssm").write_text(pssm_text(np.zeros((2, 20), dtype=int)))
+    (folder / "a.pssm").symlink_to(tmp_path / "a.pssm")
+    with pytest.raises(ReadError, match=r"a\.pssm: is a link that leads out of the folder"):
+        read_profiles(folder)
+
+
 @pytest.mark.parametrize("writer", [hmmer_text, hhm_text])
 def test_emissions_of_models(tmp_path, chances, writer):
     path = write(tmp_path, writer("one", chances) + writer("two", chances[::-1]), "several.hmm")

@@ -22,7 +22,7 @@ from conftest import size
 from mvdfq import check_sequences, load_japanese_vowels
 from mvdfq.io import FORMATS, read_series, recognise, write_npz, write_ts
 from mvdfq.io.dataset import Dataset
-from mvdfq.io.letters import profile_text
+from mvdfq.io.letters import profiles
 from mvdfq.io.source import ReadError
 
 pytestmark = pytest.mark.filterwarnings("ignore:Every sequence has more channels:UserWarning")
@@ -251,11 +251,11 @@ def expressions():
         for name, value in vars(importlib.import_module(found.name)).items():
             if isinstance(value, re.Pattern):
                 yield f"{found.name}.{name}", value
-    yield from ((f"model {kind}", model.line) for kind, model in profile_text.MODELS.items())
+    yield from ((f"model {kind}", model.line) for kind, model in profiles.MODELS.items())
 
 
 # Searched for in a text, and not only compared with the whole of it.
-SCANNED = ("ts.PAIR", "ts.CHANNEL_END", "series_rows.ESCAPE", "profile_text.NUMBER")
+SCANNED = ("ts.PAIR", "ts.CHANNEL_END", "series_rows.ESCAPE", "profiles.NUMBER")
 SCANNED += ("long_tables.ENDING", "decoding.NOISE")
 MANY = 20_000
 

@@ -153,7 +153,7 @@ def test_little_memory_makes_tiles():
 @pytest.fixture
 def halves(monkeypatch):
     """Products of halves as a card makes them."""
-    from mvdfq._engines.gpu import halves as module
+    from mvdfq._engines.gpu import products as module
 
     def product(left, right):
         assert left.dtype == right.dtype == torch.float16

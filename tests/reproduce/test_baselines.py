@@ -1,7 +1,6 @@
 """The methods the paper compares with: what they compute, and what they refuse."""
 
 import pickle
-import sys
 from dataclasses import fields
 from functools import partial
 
@@ -183,13 +182,13 @@ def test_a_class_is_learned_from_so_many_frames_at_most():
     assert GMM(1000).fit(X, y).mixtures_[0].n_components < 1000  # no more than frames
 
 
-def test_codewords_are_counted_where_frames_are_whole():
-    X = mvdfq.check_sequences([sequence(2, 30, missing=[(0, 3)]), sequence(2, 5, seed=1)])
+def test_codewords_are_counted():
+    X = mvdfq.check_sequences([sequence(2, 30), sequence(2, 5, seed=1)])
     symbols = mvdfq.CodebookQuantizer(4).fit_transform(X)
     expected = [[x[0].tolist().count(code) for code in range(4)] for x in symbols]
     counts = codeword_counts(symbols)
     assert_array_equal(counts, expected)
-    assert_array_equal(counts.sum(axis=1), [29, 5])
+    assert_array_equal(counts.sum(axis=1), [30, 5])
 
 
 def test_topics_share_all_of_a_sequence():
@@ -332,7 +331,7 @@ def test_classes_of_one_member_leave_nothing_to_validate():
     assert_array_equal(clf.predict([X[0], X[-1]]), ["a", "b"])
 
 
-@pytest.mark.parametrize("clf", VOWELS[:4], ids=name_of)
+@pytest.mark.parametrize("clf", [MeanVariance(), MAR(1)], ids=name_of)
 def test_missing_values_are_left_out(clf):
     X, y, X_test, y_test = vowels()
     for i, x in enumerate([*X, *X_test]):
@@ -344,7 +343,7 @@ def test_missing_values_are_left_out(clf):
 
 
 @pytest.mark.parametrize(
-    "clf", [BoostedAggregates(), GAK(), DTW(), DWCH(1), NMFBases()], ids=name_of
+    "clf", [BoostedAggregates(), GMM(), PLSA(), GAK(), DTW(), DWCH(1), NMFBases()], ids=name_of
 )
 def test_missing_values_are_refused_where_every_value_counts(clf):
     X = [np.ones((1, 40)) for _ in range(4)]
@@ -355,27 +354,17 @@ def test_missing_values_are_refused_where_every_value_counts(clf):
 
 
 NOTHING = [sequence(2, 8), np.where(np.arange(8) % 2, np.nan, sequence(2, 8))]
-GAPS = [sequence(2, 8), sequence(2, 8, missing=[(0, slice(0, 8, 2)), (1, slice(1, 8, 2))])]
 
 
 @pytest.mark.parametrize(
     ("clf", "X", "message"),
     [
-        (GMM(), GAPS, "Sequence 1 has no frame without missing values; leave it out"),
-        (PLSA(2), GAPS, "Sequence 1 has no frame without missing values; leave it out"),
         (MAR(1), NOTHING, r"Sequence 1 misses too much \(NaN\) for MAR"),
         (MeanVariance(), [np.ones((2, 3)), [[1, 2], [np.nan, np.nan]]], "1 misses too much"),
         (MeanVariance(), [np.ones((2, 3)), np.ones((2, 0))], "1 has 0 frames, .* at least 1"),
         (MeanVariance(), ["ABBA", "BA"], "MeanVariance needs numbers, but channel 0 holds symbols"),
         (MAR(3), [sequence(2, 9), sequence(2, 4)], "Sequence 1 has 4 frames, MAR needs at least 5"),
-        (MAR(0), GAPS, "order must be a whole number >= 1, got 0"),
-        (MAR(ridge=0), GAPS, "ridge must be a number > 0, got 0"),
-        (DWCH(5), np.ones((2, 479)), "479 frames, DWCH needs at least 480; .* a smaller level"),
-        (DWCH(), GAPS[:1] * 2, "takes waveforms, that is one channel, but X has 2; pass the audio"),
-        (NMFBases(), GAPS[:1] * 2, r"Sequence 0, channel 1: .* is negative; .*\(FFT64\)"),
-        (GMM(0), GAPS, "n_components must be a whole number"),
-        (PLSA(n_topics=1.5), GAPS, "n_topics must be a whole number"),
-        (BoostedAggregates(0), GAPS[:1] * 2, "segment must be a whole number"),
+        (DWCH(5), np.ones((2, 479)), "479 frames, DWCH needs at least 480; leave it out"),
     ],
 )
 def test_errors_say_what_and_where(clf, X, message):
@@ -391,9 +380,6 @@ def test_targets_must_fit():
         MeanVariance().fit(X, [0, 0, 0, 0])
     with pytest.raises(ValueError, match="X has 3 channels, 2 are expected"):
         MeanVariance().fit(X, [0, 1, 0, 1]).predict([np.ones((3, 8))])
-    pytest.importorskip("tslearn")
-    with pytest.raises(ValueError, match="sigma must be a number > 0"):
-        GAK(sigma=-1).fit(X, [0, 1, 0, 1])
 
 
 def test_a_fit_broken_off_leaves_nothing_that_answers():
@@ -405,24 +391,8 @@ def test_a_fit_broken_off_leaves_nothing_that_answers():
         clf.predict(X)
 
 
-@pytest.mark.parametrize(
-    ("clf", "module", "package"),
-    [
-        (GAK(), "tslearn.metrics", "tslearn"),
-        (DTW(), "tslearn.metrics", "tslearn"),
-        (DWCH(1), "pywt", "PyWavelets"),
-    ],
-    ids=["GAK", "DTW", "DWCH"],
-)
-def test_packages_that_are_not_there_are_named(clf, module, package, monkeypatch):
-    monkeypatch.setitem(sys.modules, module, None)
-    message = f"{type(clf).__name__} needs {package}, which is not installed; pip install {package}"
-    with pytest.raises(ImportError, match=message):
-        clf.fit(np.ones((2, 40)), [0, 1])
-
-
 @pytest.mark.parametrize("value", PUBLIC, ids=lambda value: value.__name__)
 def test_parameters_are_fields_with_their_types(value):
     assert value.__doc__
     assert value._get_param_names() == sorted(field.name for field in fields(value))
-    assert {field.type for field in fields(value)} <= {int, float, float | None, str}
+    assert {field.type for field in fields(value)} <= {int, float, str}

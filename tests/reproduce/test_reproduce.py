@@ -40,7 +40,7 @@ from mvdfq.reproduce.loaders import LOADERS, NotThere
 from mvdfq.reproduce.sets import MusicSet, joined, load_artist20, load_gtzan
 from mvdfq.reproduce.settings import cells
 from mvdfq.reproduce.store import Shelf, Store, complete
-from mvdfq.reproduce.workshop import SCHEMES, RowGrams, Workshop
+from mvdfq.reproduce.workshop import SCHEMES, Workshop
 from mvdfq.symbols.base import check_symbols
 
 SPECTRUM = StringMethod(DirectQuantizer(4, strategy="uniform"), Spectrum(2), True)
@@ -68,7 +68,7 @@ def store(tmp_path):
     return Store(tmp_path / "store")
 
 
-class TestRowGrams:
+class TestRows:
     """The matrix of a method is the sum over its rows, and equal rows are compared once."""
 
     TRAIN = np.array([0, 1, 2, 4])
@@ -87,7 +87,7 @@ class TestRowGrams:
     def test_the_sum_over_rows_is_the_matrix_of_the_kernel(self, symbols, kernel, manifold):
         method = StringMethod(None, kernel, manifold)
         kernel = method.sequence_kernel(1, None).fit(symbols[self.TRAIN])
-        K = RowGrams().gram(method, symbols, self.TRAIN)
+        K = Workshop()._gram(method, symbols, self.TRAIN)
         expected = kernel.compare(kernel.read_new(symbols), None)[0]
         assert_allclose(K, expected, rtol=1e-13, atol=1e-15)
         assert_array_equal(K, K.T)
@@ -95,32 +95,32 @@ class TestRowGrams:
 
     @pytest.mark.filterwarnings("ignore:.*finds no word")
     def test_equal_rows_are_compared_once(self, symbols, monkeypatch):
-        done, rows, original = [], RowGrams(), RowGrams._compute
+        done, rows, original = [], Workshop(), SequenceKernel.fit_transform
         monkeypatch.setattr(
-            RowGrams, "_compute", lambda self, *args: done.append(1) or original(self, *args)
+            SequenceKernel,
+            "fit_transform",
+            lambda self, *args: done.append(1) or original(self, *args),
         )
         method = StringMethod(None, Spectrum(2), True)
-        first = rows.gram(method, symbols, self.TRAIN)
+        first = rows._gram(method, symbols, self.TRAIN)
         assert len(done) == 3
-        assert_array_equal(rows.gram(method, symbols, self.TRAIN), first)
+        assert_array_equal(rows._gram(method, symbols, self.TRAIN), first)
         assert len(done) == 3
-        rows.gram(replace(method, manifold=False), symbols, self.TRAIN)
+        rows._gram(replace(method, manifold=False), symbols, self.TRAIN)
         assert len(done) == 6
         codes = symbols.codes.copy()
         codes[1, 0] ^= 1
-        rows.gram(method, symbols.with_data(codes), self.TRAIN)
+        rows._gram(method, symbols.with_data(codes), self.TRAIN)
         assert len(done) == 7
-        rows.gram(method, replace(symbols, n_symbols=symbols.n_symbols + 1), self.TRAIN)
+        rows._gram(method, replace(symbols, n_symbols=symbols.n_symbols + 1), self.TRAIN)
         assert len(done) == 10
 
     @pytest.mark.filterwarnings("ignore:.*finds no word")
     def test_rows_take_no_more_than_the_limit(self, symbols):
         many = symbols[np.tile(np.arange(len(symbols)), 10)]
-        half = 8 * len(many) * (len(many) + 1) // 2
-        rows = RowGrams(memory_limit=2 * half)
-        rows.gram(StringMethod(None, Spectrum(2)), many, self.TRAIN)
-        (kept,) = rows._kept.values()
-        assert len(kept._kept) == 2
+        rows = Workshop(memory_limit=2 * 8 * len(many) ** 2)
+        rows._gram(StringMethod(None, Spectrum(2)), many, self.TRAIN)
+        assert len(rows._rows._kept) == 2
 
 
 class TestStore:
@@ -547,9 +547,9 @@ class TestResume:
 
 # A changed file, and the modules whose digests must change with it.
 CHANGES = {
-    "kernels/mismatch.py": {"workshop", "families", "timing"},
-    "_engines/cpu.py": {"workshop", "families", "timing"},
-    "terms/svm.py": {"workshop", "families", "timing"},
+    "kernels/mismatch.py": {"workshop", "families"},
+    "_engines/cpu.py": {"workshop", "families"},
+    "terms/svm.py": {"workshop", "families"},
     "reproduce/families.py": {"families"},
     "io/letters/residues.csv": {"families"},
     "cli/app.py": set(),
@@ -571,7 +571,7 @@ class TestSources:
 
         def digests():
             source_digest.cache_clear()
-            starts = ("workshop", "families", "timing")
+            starts = ("workshop", "families")
             return {s: source_digest(f"mvdfq.reproduce.{s}", package=package) for s in starts}
 
         before = digests()

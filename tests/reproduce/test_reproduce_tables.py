@@ -142,10 +142,10 @@ class TestTables:
         assert (len(found), found[4].label, found[4].view) == (5, "GMM()", "mfcc")
 
     def test_tables_share_their_cells(self):
-        shared = {tuple(c.described) for c in cells("genre")}
+        shared = {tuple(c.labels) for c in cells("genre")}
         both = [c for c in cells("genre-compare") if c.setting == "MFCC"]
         assert len(both) == 8
-        assert all(tuple(cell.described) in shared for cell in both)
+        assert all(tuple(cell.labels) in shared for cell in both)
 
     def test_what_needs_a_package_says_so(self, folder, tmp_path, monkeypatch):
         monkeypatch.setattr("mvdfq.reproduce.cells.find_spec", lambda name: None)
@@ -200,7 +200,7 @@ class TestPartialRuns:
     def test_a_row_names_its_scheme(self):
         cell = with_methods(Cell("MVDFQ"), "text", METHOD)
         said = {scheme: {"predicted": [0, 1], "score": 1.0} for scheme in ("ovo", "ovr")}
-        records = [{"method": cell.described[0], "seconds": {}, "said": said}]
+        records = [{"method": str(METHOD), "seconds": {}, "said": said}]
         fold = Fold("1", 0, np.arange(2), np.arange(2), np.arange(2))
         evaluation = Evaluation("5-fold", [0, 1], [fold])
         for scheme in said:

@@ -554,6 +554,37 @@ def test_codebook_ties_go_to_the_lowest_index():
     assert codes(quantizer.transform([values])) == expected == [1, 0, 0, 0, 3]
 
 
+@pytest.mark.parametrize("offset", [0.0, 1e6, 1e12, 1e20])
+def test_rounding_never_changes_a_codeword(offset):
+    # pairs of codewords that single precision cannot tell apart, and frames between them
+    rng = np.random.default_rng(0)
+    words = offset + np.repeat(rng.standard_normal((40, 5)), 2, axis=0)
+    words[1::2] += np.where(offset, 4 * np.spacing(offset), 1e-12)
+    frames = np.concatenate(
+        [words, words[::2] * 0.5 + words[1::2] * 0.5, words[rng.permutation(80)]]
+    )
+    quantizer = CodebookQuantizer(2, standardize=False).fit([frames.T])
+    quantizer.codebooks_ = [words]
+    expected = [naive.nearest(frame, words.tolist()) for frame in frames.tolist()]
+    assert_array_equal(quantizer.transform([frames.T])[0][0], expected)
+    alone = [quantizer.transform([frame[:, None]])[0][0, 0] for frame in frames]
+    assert_array_equal(alone, expected)
+
+
+def test_codewords_are_the_means_of_their_frames():
+    rng = np.random.default_rng(0)
+    X = [rng.standard_normal((2, 2700)) + 10 * rng.integers(6, size=2700)]
+    quantizer = CodebookQuantizer((6, 300), standardize=False).fit(X)
+    spreads = []
+    for codes, words in zip(quantizer.transform(X)[0], quantizer.codebooks_, strict=True):
+        means = np.array([X[0][:, codes == code].mean(axis=1) for code in np.unique(codes)])
+        spreads.append(np.mean((X[0] - words[codes].T) ** 2))
+        # few codewords are learned to the end, many codewords in a few rounds
+        assert_allclose(words[np.unique(codes)], means, atol=1e-9 if len(words) == 6 else 1)
+    assert spreads[0] < 1.1
+    assert spreads[1] < 0.05
+
+
 def test_several_codebooks_are_several_rows():
     X = [np.random.default_rng(0).normal(size=(2, 60))]
     symbols = CodebookQuantizer((4, 8)).fit_transform(X)

@@ -1,14 +1,14 @@
 """Where the work is done: the processor, a graphics card or a Dask cluster."""
 
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager
 from contextvars import ContextVar, copy_context
 from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib import import_module
 from typing import Any
+
+from mvdfq._utils.threads import run_in_order
 
 # Jobs that share a card: more would only wait for the card.
 THREADS = 4
@@ -103,19 +103,12 @@ def side_by_side(function: Callable[[Any], Any], jobs: Iterable[Any]) -> Iterato
     if current_engine().name != "gpu":
         yield from map(function, jobs)
         return
-    with ThreadPoolExecutor(THREADS) as pool:
-        waiting: deque[Any] = deque()
-        try:
-            for job in jobs:
-                # threads do not inherit context variables, and so not the engine
-                waiting.append(pool.submit(copy_context().run, function, job))
-                if len(waiting) > THREADS:
-                    yield waiting.popleft().result()
-            while waiting:
-                yield waiting.popleft().result()
-        finally:  # after an error: do not start jobs that have not begun
-            for future in waiting:
-                future.cancel()
+    # threads do not inherit context variables, and so not the engine
+    pairs = ((copy_context(), job) for job in jobs)
+    running = run_in_order(lambda pair: pair[0].run(function, pair[1]), pairs, THREADS)
+    with closing(running):
+        for _, result in running:
+            yield result
 
 
 def engine_of(estimator: Any) -> AbstractContextManager[Engine]:
@@ -130,10 +123,8 @@ def engine_of(estimator: Any) -> AbstractContextManager[Engine]:
 
 
 def _engine(engine: Any, device: str) -> Engine:
-    if not isinstance(engine, str):
-        return Engine("dask", client=engine)
     # no name of an engine has a scheme, every address of a scheduler has
-    if "://" in engine:
+    if not isinstance(engine, str) or "://" in engine:
         return Engine("dask", client=engine)
     if engine not in ENGINES:
         raise ValueError(
@@ -142,13 +133,8 @@ def _engine(engine: Any, device: str) -> Engine:
         )
     if engine == "auto":
         return Engine("gpu", device) if card_name(device) else CPU
-    if engine == "gpu":
-        _require_card(device)
-        return Engine("gpu", device)
-    return Engine(engine)
-
-
-def _require_card(device: str) -> None:
+    if engine != "gpu":
+        return Engine(engine)
     if _torch() is None:
         raise ImportError(
             "engine='gpu' needs torch, which is not installed: pip install 'mvdfq[gpu]'; or pass "
@@ -159,6 +145,7 @@ def _require_card(device: str) -> None:
             f"engine='gpu' needs a graphics card that torch can use, but torch finds no device "
             f"{device!r}; install a build of torch for the card, or pass engine='cpu'."
         )
+    return Engine("gpu", device)
 
 
 @cache

@@ -7,8 +7,8 @@ as in `row_loops.py`.
 """
 
 import numpy as np
-from numba import njit
 
+from mvdfq._engines.compiled import compiled, inlined, inner
 from mvdfq._engines.row_loops import N_TAPS, prepare, respond
 
 # Thresholds that one 64-bit word holds as bytes; the last byte tells that a value is present.
@@ -24,7 +24,7 @@ N_WORDS = 10
 TOGETHER = 8
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def filter_shares(data, offsets, filters, thresholds, out):
     """Write the roots of the shares of binary words, (n_sequences, n_filters, n_thresholds, 10).
 
@@ -45,27 +45,26 @@ def filter_shares(data, offsets, filters, thresholds, out):
         for f in range(out.shape[1]):
             respond(padded, nine, f, filters, total, response)
             compare(response, thresholds[f], above)
-            count_words(above, filters[0], out[s, f])
-            # all thresholds of a filter read the same words, so the first total is the total of all
-            n_words = out[s, f, 0].sum()
+            n_words = np.float32(count_words(above, filters[0], out[s, f]))
             for q in range(out.shape[2]):
                 for word in range(N_WORDS):
                     out[s, f, q, word] = np.sqrt(out[s, f, q, word] / n_words) if n_words else 0
 
 
-@njit(nogil=True, cache=True)
-def filter_evidence(data, filters, thresholds, weights, means, by_channel, by_kind, rest):
+@compiled
+def filter_evidence(data, limits, filters, thresholds, weights, means, by_channel, by_kind, rest):
     """Add the evidence of all words in one sequence to the responses that the words read.
 
-    `weights` and `means` are (n_filters, n_thresholds, 10, n_columns), see `terms/baseline.py`.
-    The evidence of a word is divided equally among its symbols, and then among the channels that
-    the filter sums: `by_channel` is (n_channels, n_frames * n_columns), by the frame of the
-    response. `rest` (n_channels, n_columns) gets what belongs to no response; `by_kind` (2,
-    n_channels, n_columns) gets the sums over single symbols and over triples.
+    The sequence has the frames from ``limits[0]`` to ``limits[1]``. `weights` and `means` are
+    (n_filters, n_thresholds, 10, n_columns), see `terms/baseline.py`. The evidence of a word is
+    divided equally among its symbols, and then among the channels that the filter sums:
+    `by_channel` is (n_channels, n_frames * n_columns), by the frame of the response. `rest`
+    (n_channels, n_columns) gets what belongs to no response; `by_kind` (2, n_channels, n_columns)
+    gets the sums over single symbols and over triples.
     """
     step, _, members, _, _ = filters
-    n, n_columns = data.shape[1], weights.shape[3]
-    padded, nine = prepare(data, 0, n, filters)
+    n, n_columns = limits[1] - limits[0], weights.shape[3]
+    padded, nine = prepare(data, limits[0], limits[1], filters)
     total = np.empty(padded.shape[2], data.dtype)
     response, above = np.empty(n, data.dtype), np.empty(n, np.uint64)
     counts = np.empty((thresholds.shape[1], N_WORDS), np.float32)
@@ -77,29 +76,35 @@ def filter_evidence(data, filters, thresholds, weights, means, by_channel, by_ki
         respond(padded, nine, f, filters, total, response)
         compare(response, thresholds[f], above)
         count_words(above, step, counts)
-        share_weights(weights[f], means[f], counts, shares, even, kinds)
+        n_single, n_all = share_weights(weights[f], means[f], counts, shares, even, kinds)
         for t in range(n):
             levels[t] = level_of(above[t])
         write_singles(levels, shares, even[0], singles, found)
         write_triples(shares, even[1], triples)
         add_triples(levels, step, triples, found)
-        own = members[f][members[f] >= 0]
-        for c in own:
-            add_to(by_channel[c], found, 1 / own.size)
+        n_own = 0
+        while n_own < members.shape[1] and members[f, n_own] >= 0:
+            n_own += 1
+        for c in members[f, :n_own]:
+            add_to(by_channel[c], found, 1 / n_own)
             for kind in range(2):
-                add_to(by_kind[kind, c], kinds[kind], 1 / own.size)
-                if counts[0, 2 * kind : 2 + 8 * kind].sum() == 0:
-                    add_to(rest[c], kinds[kind], 1 / own.size)
+                add_to(by_kind[kind, c], kinds[kind], 1 / n_own)
+                if (n_single if kind == 0 else n_all - n_single) == 0:
+                    add_to(rest[c], kinds[kind], 1 / n_own)
 
 
-@njit(nogil=True, cache=True)
+@inlined
 def share_weights(weights, means, counts, out, even, kinds):
     """Write the evidence of one occurrence of every word, and of any single symbol and triple.
 
     `even` (2, n_columns) is the evidence of words that do not occur and of the means, for any
-    occurrence; 0 if there is none of the kind. `kinds` (2, n_columns) is all evidence.
+    occurrence; 0 if there is none of the kind. `kinds` (2, n_columns) is all evidence. Returns the
+    number of single symbols and the number of all words.
     """
-    n_words = np.float64(counts[0].sum())
+    n_single = np.float64(counts[0, 0]) + counts[0, 1]
+    n_words = n_single
+    for word in range(2, N_WORDS):
+        n_words += counts[0, word]
     even[:] = 0
     kinds[:] = 0
     for q in range(counts.shape[0]):
@@ -113,11 +118,13 @@ def share_weights(weights, means, counts, out, even, kinds):
                 even[kind, k] -= slope * mean * mean
                 kinds[kind, k] += slope * (root * root - mean * mean)
     for kind in range(2):
-        n = counts[0, 2 * kind : 2 + 8 * kind].sum()
-        even[kind] *= 1 / n if n > 0 else 0.0
+        n = n_single if kind == 0 else n_words - n_single
+        for k in range(even.shape[1]):
+            even[kind, k] *= 1 / n if n > 0 else 0.0
+    return n_single, n_words
 
 
-@njit(nogil=True, cache=True)
+@inlined
 def write_singles(levels, shares, even, table, out):
     """Write the evidence of single symbols, (n_frames * n_columns); `table` is by level.
 
@@ -125,15 +132,16 @@ def write_singles(levels, shares, even, table, out):
     """
     n_columns = even.size
     for level in range(table.shape[0]):
-        table[level] = even
-        for q in range(shares.shape[0]):
-            add_to(table[level], shares[q, 1 if level > q else 0], 1.0)
+        for k in range(n_columns):
+            table[level, k] = even[k]
+            for q in range(shares.shape[0]):
+                table[level, k] += shares[q, 1 if level > q else 0, k]
     for t in range(levels.size):
         for k in range(n_columns):
             out[t * n_columns + k] = table[levels[t], k] if levels[t] >= 0 else 0.0
 
 
-@njit(nogil=True, cache=True)
+@inlined
 def add_triples(levels, step, table, out):
     """Add the evidence of triples to the frames of their symbols; `table` has a third of it."""
     n_columns, n = table.shape[3], max(levels.size - 2 * step, 0)
@@ -144,11 +152,11 @@ def add_triples(levels, step, table, out):
             for k in range(n_columns):
                 found[t * n_columns + k] = table[a, b, c, k]
     for place in range(3):
-        start = place * step * n_columns
-        add_to(out[start : start + found.size], found, 1.0)
+        for i in range(found.size):
+            out[place * step * n_columns + i] += found[i]
 
 
-@njit(nogil=True, cache=True)
+@inlined
 def write_triples(shares, even, table):
     """Write a third of the evidence of the triples that three values form at all thresholds.
 
@@ -176,14 +184,14 @@ def write_triples(shares, even, table):
                     table[a, b, c, k] = table[a, b, c - 1, k] + change / 3
 
 
-@njit(nogil=True, cache=True)
+@inner
 def add_to(out, values, factor):
     """Add values * factor to `out`."""
     for k in range(out.size):
         out[k] += values[k] * factor
 
 
-@njit(nogil=True, cache=True)
+@inlined
 def level_of(word):
     """Return how many thresholds a value reaches, -1 for a missing value."""
     if not word >> LAST:
@@ -192,7 +200,7 @@ def level_of(word):
     return np.int64((word * SUM) >> LAST) - 1
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def spread_taps(by_channel, dilation, out):
     """Divide the evidence of responses equally among the frames that a response reads.
 
@@ -208,7 +216,7 @@ def spread_taps(by_channel, dilation, out):
                     out[k, c, t + tap * dilation] += by_channel[c, t, k] / (last - first + 1)
 
 
-@njit(nogil=True, cache=True)
+@inner
 def compare(response, thresholds, above):
     """Set byte q of each word to 1 where the response is at least threshold q.
 
@@ -222,27 +230,28 @@ def compare(response, thresholds, above):
             above[t] |= bit if response[t] >= threshold else np.uint64(0)
 
 
-@njit(nogil=True, cache=True)
+@inner
 def count_words(above, step, out):
-    """Write the counts of all words of one filter, (n_thresholds, 10).
+    """Write the counts of all words of one filter, (n_thresholds, 10); return how many there are.
 
     One addition of 64 bits counts for all thresholds at once. Of a triple (a, b, c) the counts of
     a, b, c, ab, ac, bc and abc are taken; the counts of the eight words follow.
     """
-    single = np.zeros(8, np.int64)
+    found = np.zeros((8, 8), np.int64)
+    single = found[7]
     for start in range(0, above.size, RUN):
         count = np.uint64(0)
         for t in range(start, min(start + RUN, above.size)):
             count += above[t]
         add_bytes(count, single)
-    found = np.zeros((7, 8), np.int64)
     # a sequence shorter than a triple has single symbols alone
     n = max(above.size - 2 * step, 0)
     for start in range(0, n, RUN):
         count_triples(above, step, start, min(start + RUN, n), found)
     for q in range(out.shape[0]):
         # inclusion and exclusion: from "at least these above" to "exactly these above"
-        a, b, c, ab, ac, bc, abc = found[:, q]
+        a, b, c, abc = found[0, q], found[1, q], found[2, q], found[6, q]
+        ab, ac, bc = found[3, q], found[4, q], found[5, q]
         out[q, 0], out[q, 1] = single[7] - single[q], single[q]
         out[q, 2] = found[0, 7] - a - b - c + ab + ac + bc - abc
         out[q, 3] = c - ac - bc + abc
@@ -252,9 +261,10 @@ def count_words(above, step, out):
         out[q, 7] = ac - abc
         out[q, 8] = ab - abc
         out[q, 9] = abc
+    return single[7] + found[0, 7]
 
 
-@njit(nogil=True, cache=True)
+@inlined
 def count_triples(above, step, start, stop, found):
     """Add the counts of at most 255 triples; a triple with a missing symbol does not count."""
     n_a = n_b = n_c = n_ab = n_ac = n_bc = n_abc = np.uint64(0)
@@ -271,23 +281,18 @@ def count_triples(above, step, start, stop, found):
         n_ac += a & c
         n_bc += b & c
         n_abc += a & b & c
-    add_bytes(n_a, found[0])
-    add_bytes(n_b, found[1])
-    add_bytes(n_c, found[2])
-    add_bytes(n_ab, found[3])
-    add_bytes(n_ac, found[4])
-    add_bytes(n_bc, found[5])
-    add_bytes(n_abc, found[6])
+    for i, count in enumerate((n_a, n_b, n_c, n_ab, n_ac, n_bc, n_abc)):
+        add_bytes(count, found[i])
 
 
-@njit(nogil=True, cache=True)
+@inner
 def add_bytes(word, out):
     """Add the eight bytes of a 64-bit word to eight counts."""
     for q in range(8):
         out[q] += np.int64((word >> (BYTE * np.uint64(q))) & LOW)
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def weigh(shares, weights, out):
     """Add the weights of all words, (n_words, n_columns), times their shares to `out`.
 

@@ -4,12 +4,12 @@ Compiled, without checks, one thread each. Callers guarantee that outputs are la
 """
 
 import numpy as np
-from numba import njit
 
+from mvdfq._engines.compiled import compiled, inner
 from mvdfq._engines.cpu import segment
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def count_grid(words, order, group, p, q, out):
     """Write the words that mix the symbols at `p` and `q` of words equal elsewhere.
 
@@ -44,7 +44,8 @@ def count_grid(words, order, group, p, q, out):
             for j in range(n_q):
                 if stop - start > 1:
                     if count < out.shape[0]:
-                        out[count] = words[order[start]]
+                        for place in range(words.shape[1]):
+                            out[count, place] = words[order[start], place]
                         out[count, p] = values_p[i]
                         out[count, q] = values_q[j]
                     count += 1
@@ -54,7 +55,7 @@ def count_grid(words, order, group, p, q, out):
     return count
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def add_neighbours(ids, factors, gapped_ptr, gapped_sequence, gapped_count, n_sequences, columns):
     """Sum, for every word, the columns of gapped words in `ids`, times the factor of each set.
 
@@ -86,7 +87,7 @@ def add_neighbours(ids, factors, gapped_ptr, gapped_sequence, gapped_count, n_se
     return n_counts
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def emit_profile(costs, least, offsets, k, sigma, level, cell, key_shift, out):
     """Write an entry for every word whose summed cost is below `sigma`, at every position.
 
@@ -126,7 +127,7 @@ def emit_profile(costs, least, offsets, k, sigma, level, cell, key_shift, out):
     return count
 
 
-@njit(nogil=True, cache=True)
+@inner
 def subsequence_product(x, y, k, decay, missing):
     """Return the gap-weighted subsequence kernel of two rows, by Lodhi's recursion."""
     prefix = np.zeros((k, y.size + 1))  # K'_i(a, b) for the current a
@@ -149,7 +150,7 @@ def subsequence_product(x, y, k, decay, missing):
     return total
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def add_subsequence_products(codes, offsets, k, decay, missing, first_right, symmetric, own, out):
     """Add the kernel of every left and right sequence to `out`, of each with itself to `own`."""
     for i in range(offsets.size - 1):

@@ -6,15 +6,15 @@ the keys of a row stand in `keys[first[r]:first[r + 1]]`, `EMPTY` in places with
 """
 
 import numpy as np
-from numba import njit
 
+from mvdfq._engines.compiled import compiled, inlined, inner
 from mvdfq._engines.cpu import read_words, segment
 
 # Marks a place without a key; callers guarantee that all keys are smaller.
 EMPTY = np.uint64(2**64 - 1)
 
 
-@njit(nogil=True, cache=True)
+@inner
 def place_of(keys, key):
     """Return the place of `key`, or the empty place where `key` would be inserted."""
     # the finaliser of splitmix64 (Steele et al. 2014), so that neighbouring keys are spread
@@ -29,14 +29,14 @@ def place_of(keys, key):
     return place
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def insert_keys(keys, words):
     """Give every word a place."""
     for word in words:
         keys[place_of(keys, word)] = word
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def find_keys(keys, words, out):
     """Write the place of every word, -1 for a word without a place."""
     for w in range(words.size):
@@ -44,7 +44,7 @@ def find_keys(keys, words, out):
         out[w] = np.int64(place) if keys[place] == words[w] else -1
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def add_weights(indptr, sequence, value, coefficients, out):
     """Add, for every word, the coefficients of the sequences it occurs in, times its value there.
 
@@ -57,7 +57,7 @@ def add_weights(indptr, sequence, value, coefficients, out):
                 out[c, j] += value[e] * own[j]
 
 
-@njit(nogil=True, cache=True)
+@inner
 def count_dense(codes, start, stop, present, group, base, n_levels, cells, touched):
     """Count the words of one row of one sequence at their keys: ``cells[key, cell]``.
 
@@ -94,7 +94,7 @@ def count_dense(codes, start, stop, present, group, base, n_levels, cells, touch
     return n_touched
 
 
-@njit(nogil=True, cache=True)
+@inlined
 def weigh_dense(cells, touched, values, root, margin):
     """Add the weights of the counted words to `margin`; return the sum of squared counts.
 
@@ -115,7 +115,7 @@ def weigh_dense(cells, touched, values, root, margin):
     return squares
 
 
-@njit(nogil=True, cache=True)
+@inlined
 def count_hashed(codes, start, stop, present, group, base, n_levels, scratch):
     """Count the words of one row of one sequence in the finest cells of the pyramid.
 
@@ -124,7 +124,7 @@ def count_hashed(codes, start, stop, present, group, base, n_levels, scratch):
     """
     read, weights, buffer = group
     windows = read[1]
-    local, count, touched = scratch
+    local, count, touched, _ = scratch
     n_touched = 0
     for j in range(weights.size):
         n_words = max(stop - start - windows[j, -1], 0)
@@ -141,10 +141,10 @@ def count_hashed(codes, start, stop, present, group, base, n_levels, scratch):
     return n_touched
 
 
-@njit(nogil=True, cache=True)
-def weigh_hashed(n_touched, scratch, keys, values, root, cells, margin):
+@inlined
+def weigh_hashed(n_touched, scratch, keys, values, root, margin):
     """Do as `weigh_dense` does for hashed words, and clear the counts."""
-    local, count, touched = scratch
+    local, count, touched, cells = scratch
     n_fine = count.shape[1]
     squares = 0.0
     for i in range(n_touched):
@@ -152,7 +152,8 @@ def weigh_hashed(n_touched, scratch, keys, values, root, cells, margin):
         place = place_of(keys, local[slot])
         # a word that training did not have counts in the norm, but has no weights
         known = keys[place] == local[slot]
-        cells[n_fine - 1 :] = count[slot]
+        for fine in range(n_fine):
+            cells[n_fine - 1 + fine] = count[slot, fine]
         for cell in range(n_fine - 2, -1, -1):
             cells[cell] = cells[2 * cell + 1] + cells[2 * cell + 2]
         for cell in range(cells.size):
@@ -167,52 +168,48 @@ def weigh_hashed(n_touched, scratch, keys, values, root, cells, margin):
     return squares
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def score(
-    codes, offsets, present, group, bases, table, n_levels, root, weights, margins, own, total
+    codes, offsets, present, group, bases, first, keys, values, n_levels, root, weights, memory, out
 ):
     """Count the words of one group in every row of every sequence; add up their weights.
 
-    `group` is ((layouts, windows, distinct), layout weights, memory for the longest sequence);
-    `table` (first slots, keys, values of shape (n_slots, n_cells, n_columns)), without keys if
-    the table is dense. Adds to `margins`, (n_sequences, n_rows, n_columns), the weights of the
-    words times their embedded counts; to `total`, (n_sequences, n_rows), the squared counts; to
-    `own`, the squared counts times the weight of the group in the row.
+    `group` is ((layouts, windows, distinct), layout weights, memory for the longest sequence).
+    Row `r` owns the `values`, (n_slots, n_cells, n_columns), from ``first[r]`` on; `keys` is None
+    if the table is dense, and the compiler leaves the other way out. `memory` is what `scratch`
+    returns. `out` is a tuple: adds to `margins`, (n_sequences, n_rows, n_columns), the weights of
+    the words times their embedded counts; to `own`, (n_sequences, n_rows), the squared counts times
+    the weight of the group in the row; to `total`, the squared counts.
     """
-    first, keys, values = table
-    # one memory for all rows: the largest alphabet decides, or the longest sequence, which has at
-    # most one new word per place and layout
-    dense = keys.size == 0
-    cells, touched = scratch_dense(np.diff(first).max() if dense else 0, values.shape[1])
-    most = 0 if dense else np.diff(offsets).max() * group[1].size
-    scratch = scratch_hashed(most, 1 << (n_levels - 1))
-    sums = np.empty(values.shape[1])
-    margin = np.empty(margins.shape[2], np.float32)
+    margins, own, total = out
+    _, cells, touched, _ = memory
+    margin, everywhere = np.empty(margins.shape[2], np.float32), np.empty(0, np.bool_)
     for s in range(offsets.size - 1):
         for r in range(bases.size):
-            here = present[r] if present.size else np.empty(0, np.bool_)
+            here = present[r] if present.size else everywhere
             start, stop = offsets[s], offsets[s + 1]
             base, mine = np.uint64(bases[r]), slice(first[r], first[r + 1])
             margin[:] = 0
-            if dense:
+            if keys is None:
                 n = count_dense(codes[r], start, stop, here, group, base, n_levels, cells, touched)
                 squares = weigh_dense(cells, touched[:n], values[mine], root, margin)
             else:
-                n = count_hashed(codes[r], start, stop, here, group, base, n_levels, scratch)
-                squares = weigh_hashed(n, scratch, keys[mine], values[mine], root, sums, margin)
-            margins[s, r] += margin
+                n = count_hashed(codes[r], start, stop, here, group, base, n_levels, memory)
+                squares = weigh_hashed(n, memory, keys[mine], values[mine], root, margin)
+            for c in range(margin.size):
+                margins[s, r, c] += margin[c]
             total[s, r] += squares
             own[s, r] += weights[r] * squares
 
 
-@njit(nogil=True, cache=True)
-def scratch_hashed(most, n_fine):
-    """Return memory to count `most` words: local keys, counts, touched places."""
-    capacity = most * 3 // 2 + 1  # at most two thirds full, so searches stay short
-    return np.full(capacity, EMPTY), np.zeros((capacity, n_fine)), np.empty(capacity, np.uint64)
+def scratch(most: int, n_levels: int, dense: bool) -> tuple[np.ndarray, ...]:
+    """Return memory of `score`, to count at most `most` words of one row of one sequence.
 
-
-@njit(nogil=True, cache=True)
-def scratch_dense(n_words, n_cells):
-    """Return memory to count words at their keys: counts, and the keys of the words."""
-    return np.zeros((n_words, n_cells)), np.empty(n_words, np.uint64)
+    Local keys, counts, the touched keys or places, and the cells of one word. Dense counts stand
+    at their keys and need no local keys.
+    """
+    n_cells = 2**n_levels - 1
+    capacity = most if dense else most * 3 // 2 + 1  # two thirds full, so searches stay short
+    local = np.full(0 if dense else capacity, EMPTY)
+    count = np.zeros((capacity, n_cells if dense else n_cells // 2 + 1))
+    return local, count, np.empty(capacity, np.uint64), np.empty(n_cells)

@@ -3,9 +3,8 @@
 Sequence i is ``data[:, offsets[i]:offsets[i + 1]]``. Callers guarantee sorted thresholds without
 NaN, and values without infinities.
 
-A filter has nine taps `dilation` frames
-apart, six of weight -1 and three of weight +2, and reads the sum of a few channels. The arguments
-`filters` of the functions below are a tuple:
+A filter has nine taps `dilation` frames apart, six of weight -1 and three of weight +2, and reads
+the sum of a few channels. The arguments `filters` of the functions below are a tuple:
 
 - ``dilation``;
 - ``taps`` (n_filters, 3), the taps of weight +2;
@@ -15,8 +14,8 @@ apart, six of weight -1 and three of weight +2, and reads the sum of a few chann
 """
 
 import numpy as np
-from numba import njit
 
+from mvdfq._engines.compiled import compiled, inlined, inner
 from mvdfq._utils.checks import ROUNDING
 
 # Frames per block of a projection: 64 frames of 4000 channels are 2 MB and stay in the second-level
@@ -30,7 +29,7 @@ COMPARED = 2048
 N_TAPS = 9
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def moments(data, offsets):
     """Return mean and standard deviation of every channel of every sequence, without NaN.
 
@@ -47,7 +46,7 @@ def moments(data, offsets):
     return means, deviations
 
 
-@njit(nogil=True, cache=True)
+@inlined
 def _mean_and_deviation(x):
     n, total, low, high = 0, 0.0, np.inf, -np.inf
     for value in x:
@@ -66,7 +65,7 @@ def _mean_and_deviation(x):
     return mean, np.sqrt(squares / n)
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def moving_average(data, offsets, half, out):
     """Write the mean of the values at most `half` frames away, in the same sequence, not NaN."""
     total, count = np.empty(data.shape[1]), np.empty(data.shape[1])
@@ -86,7 +85,7 @@ def moving_average(data, offsets, half, out):
                 out[c, offsets[i] + t] = sums[t] / n[t] if x[t] == x[t] else np.nan
 
 
-@njit(nogil=True, cache=True)
+@inlined
 def add_present(values, sums, n):
     """Add values that are not NaN to the sums, and count them."""
     for t in range(values.size):
@@ -95,15 +94,7 @@ def add_present(values, sums, n):
         n[t] += 1.0 if is_present else 0.0
 
 
-@njit(nogil=True, cache=True)
-def shift_and_scale(data, mean, scale, out):
-    """Write ``(data - mean) / scale`` channel by channel, in double precision."""
-    for c in range(data.shape[0]):
-        for t in range(data.shape[1]):
-            out[c, t] = (data[c, t] - mean[c]) / scale[c]
-
-
-@njit(nogil=True, cache=True)
+@compiled
 def project(data, mean, components, out):
     """Write ``components @ (data - mean)``, frame by frame.
 
@@ -135,7 +126,7 @@ def project(data, mean, components, out):
                 out[q, start + t] = sums[t]
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def count_thresholds(values, thresholds, codes, missing):
     """Write, for every value, the number of thresholds that are at most the value.
 
@@ -157,29 +148,51 @@ def count_thresholds(values, thresholds, codes, missing):
                 out[t] = missing
 
 
-@njit(nogil=True, cache=True)
-def split_costs(values, weights, n_bins):
+@compiled
+def settle_nearest(distances, near, data, words, codes):
+    """Decide again, in double precision, which codeword is nearest where several are nearly so.
+
+    `distances` (n_frames, n_words) are rounded, and `codes` are the places of the least distances.
+    Other codewords may be nearest if their distances are larger by at most `near` (n_frames,).
+    `data` is (n_channels, n_frames), `words` (n_words, n_channels). A tie goes to the lowest index.
+    """
+    for t in range(codes.size):
+        limit, n_near = distances[t, codes[t]] + near[t], np.int32(0)
+        for j in range(distances.shape[1]):  # without branches: one instruction compares many
+            n_near += np.int32(1) if distances[t, j] <= limit else np.int32(0)
+        if n_near < 2:
+            continue
+        least = np.inf
+        for j in range(words.shape[0]):
+            if distances[t, j] <= limit:
+                squares = 0.0
+                for c in range(data.shape[0]):
+                    squares += (data[c, t] - words[j, c]) ** 2
+                if squares < least:
+                    least, codes[t] = squares, j
+
+
+def split_costs(
+    values: np.ndarray, weights: np.ndarray, n_bins: int
+) -> tuple[np.ndarray, np.ndarray]:
     """Return the least squared error of sorted values in 1 to `n_bins` runs, and where to cut.
 
     ``errors[q]`` is the error of ``q + 1`` runs. In the best cut of the first ``i`` values into
     ``q + 1`` runs, the last run begins at ``starts[q, i]``. Cost: O(n_bins n log n) time and
     O(n_bins n) memory.
     """
-    n = values.size
-    w = np.concatenate((np.zeros(1), np.cumsum(weights)))
-    wx = np.concatenate((np.zeros(1), np.cumsum(weights * values)))
-    wxx = np.concatenate((np.zeros(1), np.cumsum(weights * values**2)))
-    starts = np.zeros((n_bins, n + 1), dtype=np.int32)
-    best = wxx - np.concatenate((np.zeros(1), wx[1:] ** 2 / w[1:]))
-    errors = np.empty(n_bins)
-    errors[0] = best[n]
+    parts = weights, weights * values, weights * values**2
+    w, wx, wxx = (np.concatenate([[0.0], np.cumsum(part)]) for part in parts)
+    starts = np.zeros((n_bins, values.size + 1), dtype=np.int32)
+    best = wxx - np.concatenate([[0.0], wx[1:] ** 2 / w[1:]])
+    errors = [best[-1]]
     for q in range(1, n_bins):
         best = _one_more_run(best, q, w, wx, wxx, starts[q])
-        errors[q] = best[n]
-    return errors, starts
+        errors.append(best[-1])
+    return np.array(errors), starts
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def _one_more_run(before, q, w, wx, wxx, starts):
     """Return the cost of the first i values in ``q + 1`` runs, for every i.
 
@@ -205,65 +218,38 @@ def _one_more_run(before, q, w, wx, wxx, starts):
     return best
 
 
-@njit(nogil=True, cache=True)
-def join_digits(codes, members, radices, missing, out, missing_out):
-    """Write one number for the codes of several channels; the first channel is the lowest digit.
-
-    An unknown symbol has a code beyond its radix and counts as the highest digit.
-    """
-    out[:] = 0
-    for i in range(members.size - 1, -1, -1):
-        row, highest = codes[members[i]], radices[i] - 1
-        for t in range(out.size):
-            out[t] = out[t] * radices[i] + min(np.int64(row[t]), highest)
-    for i in range(members.size):
-        row = codes[members[i]]
-        for t in range(out.size):
-            if row[t] == missing:
-                out[t] = missing_out
-
-
-@njit(nogil=True, cache=True)
-def pad_channel(x, pad, zeros, out):
-    """Write `x` with `pad` frames before and after it: zeros, or its first and last value."""
-    out[:pad] = 0 if zeros else x[0]
-    out[pad : pad + x.size] = x
-    out[pad + x.size :] = 0 if zeros else x[x.size - 1]
-
-
-@njit(nogil=True, cache=True)
-def sum_taps(padded, dilation, out):
-    """Write the sum of all nine taps at every frame."""
-    out[:] = 0
-    for tap in range(N_TAPS):
-        shifted = padded[tap * dilation : tap * dilation + out.size]
-        for t in range(out.size):
-            out[t] += shifted[t]
-
-
-@njit(nogil=True, cache=True)
+@inner
 def prepare(data, start, stop, filters):
     """Return the padded channels of one sequence and their sums of nine taps, by padding."""
     dilation, _, _, _, used = filters
-    pad = (N_TAPS // 2) * dilation
+    n, pad = stop - start, (N_TAPS // 2) * dilation
     # channels that no filter reads stay unwritten and are never read
-    padded = np.empty((2, data.shape[0], stop - start + 2 * pad), data.dtype)
-    nine = np.empty((2, data.shape[0], stop - start), data.dtype)
+    padded = np.empty((2, data.shape[0], n + 2 * pad), data.dtype)
+    nine = np.empty((2, data.shape[0], n), data.dtype)
     for c in range(data.shape[0]):
         for kind in range(2):
-            if used[kind, c]:
-                pad_channel(data[c, start:stop], pad, kind == 1, padded[kind, c])
-                sum_taps(padded[kind, c], dilation, nine[kind, c])
+            if not used[kind, c]:
+                continue
+            own, sums = padded[kind, c], nine[kind, c]
+            for t in range(own.size):
+                # beyond the ends: the end values, or zeros
+                near = min(max(t - pad, 0), n - 1)
+                own[t] = data[c, start + near] if kind == 0 or near == t - pad else 0
+            sums[:] = 0
+            for tap in range(N_TAPS):
+                shifted = own[tap * dilation : tap * dilation + n]
+                for t in range(n):
+                    sums[t] += shifted[t]
     return padded, nine
 
 
-@njit(nogil=True, cache=True)
+@inner
 def respond(padded, nine, f, filters, total, out):
     """Write the response of filter `f` at every frame; NaN wherever a tap reads NaN.
 
     With weights -1 and +2,
 
-        response = 3 * (sum of three taps) - (sum of all nine taps),
+        response = 3 * (sum of three taps) - (sum of all nine taps).
 
     The second sum is the same for all filters that read a channel, so it is computed once for
     each channel and kind of padding, as in MiniRocket (Dempster et al. 2021).
@@ -288,7 +274,7 @@ def respond(padded, nine, f, filters, total, out):
         out[t] += 3 * (first[t] + second[t] + third[t])
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def filter_responses(data, offsets, filters, out):
     """Write the response of every filter at every frame, (n_filters, n_frames).
 

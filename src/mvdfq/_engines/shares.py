@@ -2,17 +2,17 @@
 
 Shares are lists of (column, value), one list per sequence, as in a CSR matrix: sequence ``s`` has
 the places from ``indptr[s]`` to ``indptr[s + 1]``. Loops over the lists take one pass, where
-products and slices of sparse matrices copy everything several times. The last three functions
+products and slices of sparse matrices copy everything several times. The last two functions
 read counts: the value of a word is the root of its count, times the scale of the sequence.
 """
 
 import numpy as np
-from numba import njit
 
-from mvdfq._engines.lookup import count_dense, scratch_dense
+from mvdfq._engines.compiled import compiled
+from mvdfq._engines.lookup import count_dense
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def list_counts(codes, offsets, present, group, base, n_levels, start, n_words, first, filled, out):
     """Append the counts of the words of one group in one row to the list of every sequence.
 
@@ -20,7 +20,7 @@ def list_counts(codes, offsets, present, group, base, n_levels, start, n_words, 
     (columns, counts). The column of a word in a cell is ``start + word * n_cells + cell``; there
     are `n_words` possible words.
     """
-    cells, touched = scratch_dense(n_words, 2**n_levels - 1)
+    cells, touched = np.zeros((n_words, 2**n_levels - 1)), np.empty(n_words, np.uint64)
     columns, counts = out
     for s in range(offsets.size - 1):
         place = first[s] + filled[s]
@@ -37,7 +37,7 @@ def list_counts(codes, offsets, present, group, base, n_levels, start, n_words, 
         filled[s] = place - first[s]
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def take_roots(first, before, filled, counts):
     """Replace the counts that were appended since `before` by the roots of their shares."""
     for s in range(filled.size):
@@ -50,7 +50,7 @@ def take_roots(first, before, filled, counts):
             counts[e] = np.sqrt(counts[e] / whole)
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def close_gaps(first, filled, columns, counts):
     """Move the lists of all sequences together, one after another."""
     place = 0
@@ -60,7 +60,7 @@ def close_gaps(first, filled, columns, counts):
             place += 1
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def add_columns(values, weight, held, total, squares):
     """Add to every column its number of entries that are not 0, their sum and their squares.
 
@@ -74,7 +74,7 @@ def add_columns(values, weight, held, total, squares):
             squares[j] += weight[i] * (value * value)
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def add_entries(lists, weight, held, total, squares):
     """Do what `add_columns` does, for a sparse matrix; `lists` is (indptr, columns, values)."""
     indptr, columns, values = lists
@@ -86,7 +86,7 @@ def add_entries(lists, weight, held, total, squares):
             squares[j] += weight[i] * (value * value)
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def standardize(lists, places, mean, factor, out):
     """Write the standardized columns of sparse shares to `out`, (n_sequences, n_kept).
 
@@ -104,35 +104,23 @@ def standardize(lists, places, mean, factor, out):
                 out[i, p] = (values[e] - mean[p]) * factor[p]
 
 
-@njit(nogil=True, cache=True)
-def weigh_counts(indptr, columns, counts, scale, weights, out):
-    """Add the weights of the words of every sequence, times their values, to `out`.
+@compiled
+def multiply_counts(indptr, columns, counts, scale, transposed, factors, out):
+    """Add the product of the values of all words with `factors` to `out`, in float32.
 
-    `weights` is (n_words, n_columns), `out` (n_sequences, n_columns), both float32.
+    `factors` is (n_words, n_columns) and `out` (n_sequences, n_columns); of the transposed product,
+    the other way round.
     """
     for s in range(indptr.size - 1):
         for e in range(indptr[s], indptr[s + 1]):
             value = np.float32(np.sqrt(np.float32(counts[e])) * scale[s])
             word = np.int64(columns[e])
+            a, b = (word, s) if transposed else (s, word)
             for c in range(out.shape[1]):
-                out[s, c] += value * weights[word, c]
+                out[a, c] += value * factors[b, c]
 
 
-@njit(nogil=True, cache=True)
-def gather_counts(indptr, columns, counts, scale, slopes, out):
-    """Add to every word its values times the slopes of the sequences: the transposed product.
-
-    `slopes` is (n_sequences, n_columns), `out` (n_words, n_columns), both float32.
-    """
-    for s in range(indptr.size - 1):
-        for e in range(indptr[s], indptr[s + 1]):
-            value = np.float32(np.sqrt(np.float32(counts[e])) * scale[s])
-            word = np.int64(columns[e])
-            for c in range(out.shape[1]):
-                out[word, c] += value * slopes[s, c]
-
-
-@njit(nogil=True, cache=True)
+@compiled
 def sum_counts(indptr, columns, counts, scale, weight, held, total, squares):
     """Add to every word its number of sequences, the sum of its values and of their squares.
 

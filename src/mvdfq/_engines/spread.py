@@ -57,29 +57,23 @@ class LocalBlocks:
         A `stride` of 3 takes every third block only; `add` adds two results. Results are added in
         the order of the blocks, so the sum does not depend on the number of threads.
         """
-        which = range(0, len(self.makers), stride)
-        total = None
-        for done, result in enumerate(self._results(function, args, which), start=1):
-            total = result if total is None else add(total, result)
-            report(done, len(which))
-        return total
-
-    def _results(self, function: Callable[..., Any], args: tuple, which: range) -> Iterator[Any]:
-        """Yield the results of some blocks, in order."""
 
         def one(i: int) -> tuple[Any, Any]:
             block = self.kept[i] if i in self.kept else self.makers[i]()
             return block, function(block, *args)
 
+        which, total = range(0, len(self.makers), stride), None
         running = run_in_order(one, which, n_threads(self.n_jobs))
         with closing(running):  # Ctrl-C must end the threads, even if a traceback keeps them
-            for i, (block, result) in running:
+            for done, (i, (block, result)) in enumerate(running, start=1):
                 # the first blocks that fit stay for all passes: changing them would make all blocks
                 # again
                 if i not in self.kept and self.room >= getattr(block, "nbytes", np.inf):
                     self.kept[i] = block
                     self.room -= block.nbytes
-                yield result
+                total = result if total is None else add(total, result)
+                report(done, len(which))
+        return total
 
 
 @contextmanager
@@ -92,37 +86,30 @@ def client_of(engine: Engine) -> Iterator[Any]:
             "a cluster needs dask.distributed, which is not installed: "
             "pip install 'mvdfq[cluster]'."
         ) from None
-    if engine.client is not None and not isinstance(engine.client, str):
-        yield engine.client
-        return
-    if engine.client is not None:
-        with _connected(Client, engine.client) as client:
-            yield client
-        return
-    try:
-        client = get_client()
-    except ValueError:
-        raise RuntimeError(
-            "engine='dask' needs a client of Dask, but there is none; create a "
-            "dask.distributed.Client, or pass the address of a scheduler such as "
-            "engine='tcp://10.0.0.1:8786'."
-        ) from None
-    yield client
-
-
-@contextmanager
-def _connected(client: Any, address: str) -> Iterator[Any]:
-    """Connect to a scheduler, or say that there is none at this address."""
-    try:
-        # the user may have a default client, which must stay the default
-        opened = client(address, set_as_default=False, timeout=CONNECT)
-    except (OSError, TimeoutError) as error:
-        raise ConnectionError(
-            f"No Dask scheduler answers at {address}; start one with `dask scheduler`, or check "
-            f"the address."
-        ) from error
-    with opened:
-        yield opened
+    address = engine.client
+    if isinstance(address, str):
+        try:
+            # the user may have a default client, which must stay the default
+            opened = Client(address, set_as_default=False, timeout=CONNECT)
+        except (OSError, TimeoutError) as error:
+            raise ConnectionError(
+                f"No Dask scheduler answers at {address}; start one with `dask scheduler`, or "
+                f"check the address."
+            ) from error
+        with opened:
+            yield opened
+    elif address is not None:
+        yield address
+    else:
+        try:
+            client = get_client()
+        except ValueError:
+            raise RuntimeError(
+                "engine='dask' needs a client of Dask, but there is none; create a "
+                "dask.distributed.Client, or pass the address of a scheduler such as "
+                "engine='tcp://10.0.0.1:8786'."
+            ) from None
+        yield client
 
 
 def kept_on(client: Any, value: Any) -> Any:
@@ -146,7 +133,7 @@ class DaskBlocks:
     def __init__(self, client: Any, makers: Sequence[Maker]) -> None:
         self.client = client
         # one by one: the makers of all blocks together may be large
-        self.blocks = [client.submit(_made, maker, pure=False) for maker in makers]
+        self.blocks = [client.submit(maker, pure=False) for maker in makers]
 
     def __len__(self) -> int:
         return len(self.blocks)
@@ -166,23 +153,14 @@ class DaskBlocks:
         while len(level) > 1:
             # neighbours first: the order of the sum does not depend on which worker is faster
             groups = [level[i : i + BRANCHES] for i in range(0, len(level), BRANCHES)]
-            level = [client.submit(_total, add, group, pure=False) for group in groups]
+            level = [client.submit(reduce, add, group, pure=False) for group in groups]
         result = level[0].result()
         report(len(chosen), len(chosen))
         return result
 
 
-def _made(maker: Maker) -> Any:
-    return maker()
-
-
 def _applied(function: Callable[..., Any], block: Any, args: Sequence[Any]) -> Any:
     return function(block, *args)
-
-
-def _total(add: Callable[[Any, Any], Any], results: Sequence[Any]) -> Any:
-    """Add up results in their order."""
-    return reduce(add, results)
 
 
 def run_on_cluster(

@@ -21,6 +21,13 @@ ROUNDING = 2.0**-44
 DEFAULT_MEMORY = 2**31  # bytes
 
 
+def check_choice(value: Any, name: str, allowed: tuple[str, ...]) -> None:
+    """Raise an error unless a parameter has one of a few values."""
+    if not isinstance(value, str) or value not in allowed:
+        listed = " or ".join(map(repr, allowed)) if len(allowed) < 3 else f"one of {allowed}"
+        raise ValueError(f"{name} must be {listed}, got {value!r}.")
+
+
 def check_whole(value: Any, name: str, at_least: int = 1, at_most: int | None = None) -> int:
     """Return a parameter that must be a whole number, or raise an error."""
     if not isinstance(value, Integral) or value < at_least:
@@ -71,8 +78,6 @@ def is_number(value: Any) -> bool:
 def parse_memory(limit: int | str | None) -> int:
     """Read a memory limit: bytes, or text such as ``"500 MB"``; None means two gibibytes.
 
-    Examples
-    --------
     >>> parse_memory("500 MB"), parse_memory(4096)
     (500000000, 4096)
     """

@@ -67,9 +67,13 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
     the same path at once, and also after a crash of the machine. What a killed program left
     unfinished of this path is removed first.
     """
-    unfinished = path.with_name(f"{_beginning(path)}{uuid.uuid4().hex}.unfinished")
+    beginning = _beginning(path)
+    unfinished = path.with_name(f"{beginning}{uuid.uuid4().hex}.unfinished")
+    leftover = re.compile(re.escape(beginning) + r"[0-9a-f]{32}\.unfinished")
     try:
-        _remove_leftovers(path)
+        with suppress(OSError):  # a folder that may be written to, but not listed
+            for name in filter(leftover.fullmatch, os.listdir(path.parent)):
+                remove_unheld(path.with_name(name))
         try:
             with _held(unfinished) as file:
                 yield file
@@ -106,14 +110,6 @@ def _held(unfinished: Path) -> BinaryIO:
         if unfinished.exists():
             return file
         file.close()  # another writer came before the lock and removed the file as a leftover
-
-
-def _remove_leftovers(path: Path) -> None:
-    """Remove unfinished files of `path` that no living program holds."""
-    name = re.compile(re.escape(_beginning(path)) + r"[0-9a-f]{32}\.unfinished")
-    with suppress(OSError):  # a folder that may be written to, but not listed
-        for leftover in filter(name.fullmatch, os.listdir(path.parent)):
-            remove_unheld(path.with_name(leftover))
 
 
 @contextmanager
@@ -165,8 +161,6 @@ def cache_folder(*parts: str) -> Path:
     ``$XDG_CACHE_HOME/mvdfq``, or ``~/.cache/mvdfq`` if that variable is not set; on macOS and
     Windows it is the folder that the operating system provides for caches.
 
-    Examples
-    --------
     >>> cache_folder("reproduce").name
     'reproduce'
     """
@@ -185,11 +179,9 @@ def guarded_array(
     """
     import numpy as np  # help at the shell needs files, but no arrays
 
-    readers = {
-        (1, 0): np.lib.format.read_array_header_1_0,
-        (2, 0): np.lib.format.read_array_header_2_0,
-    }
-    version = np.lib.format.read_magic(file)
+    form = np.lib.format
+    readers = {(1, 0): form.read_array_header_1_0, (2, 0): form.read_array_header_2_0}
+    version = form.read_magic(file)
     if version not in readers:  # version 3 allows other names of fields; we read no fields
         raise ValueError(f"version {version} of the .npy format")
     shape, fortran, dtype = readers[version](file, max_header_size=LARGEST_HEADER)

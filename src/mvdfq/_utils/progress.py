@@ -52,19 +52,16 @@ class Lines:
 
     def _tell(self, done: int, total: int) -> None:
         with self.writing:
-            self._tell_alone(done, total)
-
-    def _tell_alone(self, done: int, total: int) -> None:
-        now, before = time.monotonic(), self.done * LINES // max(self.total, 1)
-        was_done = 0 < self.total <= self.done
-        self.done, self.total = done, total
-        if was_done:  # the end has been said
-            return
-        if done >= total:
-            if self.shows_quick or now - self.began >= self.gap:
-                self._write(f"done in {duration(now - self.began)}")
-        elif done * LINES // max(total, 1) > before and now - self.last >= self.gap:
-            self._write(self._state(now))
+            now, before = time.monotonic(), self.done * LINES // max(self.total, 1)
+            was_done = 0 < self.total <= self.done
+            self.done, self.total = done, total
+            if was_done:  # the end has been said
+                return
+            if done >= total:
+                if self.shows_quick or now - self.began >= self.gap:
+                    self._write(f"done in {duration(now - self.began)}")
+            elif done * LINES // max(total, 1) > before and now - self.last >= self.gap:
+                self._write(self._state(now))
 
     def _state(self, now: float) -> str:
         past = now - self.began
@@ -100,28 +97,25 @@ def duration(seconds: float) -> str:
 
 def rich_bar(transient: bool, force: bool | None = None) -> Any:
     """Return a progress bar; `transient` removes the bar when the work is done."""
+    from rich import progress
     from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeRemainingColumn,
-    )
 
-    columns = [TextColumn("{task.description:<10}"), BarColumn(), MofNCompleteColumn()]
-    columns.append(TimeRemainingColumn(compact=True))
-    console = Console(stderr=True, force_terminal=force)
     # Results go to the standard output, which the bar must not redirect.
-    return Progress(*columns, console=console, redirect_stdout=False, transient=transient)
-
-
-def _by_stream(transient: bool) -> Any:
-    return rich_bar(transient) if sys.stderr.isatty() else Lines()
+    return progress.Progress(
+        progress.TextColumn("{task.description:<10}"),
+        progress.BarColumn(),
+        progress.MofNCompleteColumn(),
+        progress.TimeRemainingColumn(compact=True),
+        console=Console(stderr=True, force_terminal=force),
+        redirect_stdout=False,
+        transient=transient,
+    )
 
 
 # What makes a bar; the command line sets it to what its options say.
-BARS: ContextVar[Callable[[bool], Any]] = ContextVar("BARS", default=_by_stream)
+BARS: ContextVar[Callable[[bool], Any]] = ContextVar(
+    "BARS", default=lambda transient: rich_bar(transient) if sys.stderr.isatty() else Lines()
+)
 
 
 def new_bar(transient: bool = False) -> Any:

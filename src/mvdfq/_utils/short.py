@@ -13,8 +13,6 @@ BAR = "background:#0072b2;height:.8em;display:inline-block"
 class Short:
     """A dataclass, declared with ``repr=False``, that shows shapes instead of contents.
 
-    Examples
-    --------
     >>> from dataclasses import dataclass
     >>> import numpy as np
     >>> @dataclass(repr=False)
@@ -66,8 +64,6 @@ def listed(numbers: Iterable[int], what: str) -> str:
 def table(columns: Sequence[Any], rows: Sequence[Sequence[Any]], caption: str = "") -> str:
     """Return a table as HTML, all text escaped; floats have four significant digits.
 
-    Examples
-    --------
     >>> table(["a"], [["<b>"]])
     '<table><thead><tr><th>a</th></tr></thead><tbody><tr><td>&lt;b&gt;</td></tr></tbody></table>'
     """
@@ -93,8 +89,6 @@ def bars(names: Sequence[Any], values: Sequence[float], caption: str) -> str:
 def csv_cell(value: Any) -> Any:
     """Return a cell that no spreadsheet program takes for a formula: a quote stands before it.
 
-    Examples
-    --------
     >>> csv_cell("=HYPERLINK(1)"), csv_cell("-1.5"), csv_cell(-1.5), csv_cell("a=b")
     ("'=HYPERLINK(1)", '-1.5', -1.5, 'a=b')
     """

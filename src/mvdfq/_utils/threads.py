@@ -47,8 +47,7 @@ def run_in_order(
                 if len(waiting) > workers:
                     job, future = waiting.popleft()
                     yield job, future.result()
-            while waiting:
-                job, future = waiting.popleft()
+            for job, future in waiting:
                 yield job, future.result()
         finally:  # after an error or Ctrl-C: do not start jobs that have not begun
             for _, future in waiting:
@@ -56,43 +55,31 @@ def run_in_order(
 
 
 class _BlasLimit:
-    """Limits the linear algebra library to one thread while a caller needs the limit.
+    """Who needs the limit of the linear algebra library, and what restores the old number."""
+
+    lock, users, limiter = Lock(), 0, None
+
+
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """Limit the linear algebra library to one thread.
 
     The setting belongs to the whole process. Where calls overlap, the first caller sets the limit
     and the last caller restores the old number: an earlier restore would lift the limit of the
     other callers, and a second save would save the limit itself.
     """
-
-    def __init__(self) -> None:
-        self.lock, self.users = Lock(), 0
-        self.limiter: Any = None
-
-    def enter(self) -> None:
-        """Set the limit, if no other caller has set it."""
-        with self.lock:
-            if self.users == 0:
-                self.limiter = _libraries().limit(limits=1, user_api="blas")
-            self.users += 1
-
-    def leave(self) -> None:
-        """Restore the old number of threads, if no other caller needs the limit."""
-        with self.lock:
-            self.users -= 1
-            if self.users == 0:
-                self.limiter.restore_original_limits()
-
-
-_BLAS_LIMIT = _BlasLimit()
-
-
-@contextmanager
-def one_blas_thread() -> Iterator[None]:
-    """Limit the linear algebra library to one thread."""
-    _BLAS_LIMIT.enter()
+    limit: Any = _BlasLimit
+    with limit.lock:
+        if limit.users == 0:
+            limit.limiter = _libraries().limit(limits=1, user_api="blas")
+        limit.users += 1
     try:
         yield
     finally:
-        _BLAS_LIMIT.leave()
+        with limit.lock:
+            limit.users -= 1
+            if limit.users == 0:
+                limit.limiter.restore_original_limits()
 
 
 @cache
@@ -104,8 +91,6 @@ def _libraries() -> ThreadpoolController:
 def n_threads(n_jobs: int | None) -> int:
     """Return the number of threads for `n_jobs`: None means one thread, -1 all processors.
 
-    Examples
-    --------
     >>> n_threads(None), n_threads(3)
     (1, 3)
     """
@@ -177,10 +162,10 @@ def _end_with_parent(parent: int) -> None:
     A parent that is killed by ``kill -9`` cannot end its workers, and the workers of joblib would
     wait five minutes for work. On Windows the number of the parent never changes: workers wait.
     """
-    Thread(target=_watch, args=[parent], daemon=True).start()
 
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(GAP)
+        os._exit(1)
 
-def _watch(parent: int) -> None:
-    while os.getppid() == parent:
-        time.sleep(GAP)
-    os._exit(1)
+    Thread(target=watch, daemon=True).start()

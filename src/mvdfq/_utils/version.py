@@ -13,8 +13,6 @@ PACKAGE = Path(__file__).parents[1]
 def version_of(name: str) -> str:
     """Return the version of a package; "unknown" if the package runs without being installed.
 
-    Examples
-    --------
     >>> version_of("no such package")
     'unknown'
     """

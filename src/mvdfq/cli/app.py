@@ -16,7 +16,7 @@ from typer.core import TyperCommand, TyperGroup
 
 from mvdfq.cli.demo import demo
 from mvdfq.cli.doctor import cache, doctor
-from mvdfq.cli.errors import Described, described
+from mvdfq.cli.errors import Described, described, one_line_warnings, watched_interrupts
 from mvdfq.cli.evaluate import evaluate
 from mvdfq.cli.explain import explain
 from mvdfq.cli.gram import gram
@@ -24,7 +24,6 @@ from mvdfq.cli.inspect import inspect
 from mvdfq.cli.mutate import mutate
 from mvdfq.cli.output import note
 from mvdfq.cli.predict import USUAL_P, predict
-from mvdfq.cli.remarks import one_line_warnings, watched_interrupts
 from mvdfq.cli.reproduce import reproduce
 from mvdfq.cli.scan import scan
 from mvdfq.cli.shared import with_shared

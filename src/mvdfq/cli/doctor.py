@@ -11,6 +11,7 @@ import typer
 
 from mvdfq.cli import options as o
 from mvdfq.cli.output import Format, show_facts
+from mvdfq.cli.shared import option
 
 PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "soundfile", "rich", "typer")
 OPTIONAL = ("matplotlib", "pandas", "pyarrow", "torch", "dask", "aeon", "skops")
@@ -21,46 +22,42 @@ def doctor(format: o.Output = Format.human) -> None:
 
     Example: mvdfq doctor --format json
     """
-    facts = {**_machine(), **_versions(), **_compiler(), **_sound(), **_further()}
-    show_facts(facts, format)
+    from mvdfq._utils.version import version_of
 
-
-def _machine() -> dict[str, Any]:
     usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    return {
+    facts = {
         "python": platform.python_version(),
         "system": platform.platform(),
         "processors": usable,
     }
+    for name in ("mvdfq", *PACKAGES, *OPTIONAL):
+        absent = "not installed" + ", optional" * (name in OPTIONAL)
+        found = version_of(name)
+        facts[name] = absent if found == "unknown" else found
+    show_facts(
+        facts | {"compiler cache": _compiler(), "sound formats": _sound()} | _further(), format
+    )
 
 
-def _versions() -> dict[str, Any]:
-    from mvdfq._utils.version import version_of
-
-    known = {name: version_of(name) for name in ("mvdfq", *PACKAGES, *OPTIONAL)}
-    absent = {name: "not installed" + ", optional" * (name in OPTIONAL) for name in known}
-    return {name: absent[name] if text == "unknown" else text for name, text in known.items()}
-
-
-def _compiler() -> dict[str, Any]:
+def _compiler() -> str:
     """Return the folder of compiled functions, and whether it can be written."""
     from mvdfq._engines import cpu
 
     cache = getattr(cpu.emit, "_cache", None)  # there is no cache if the compiler is switched off
     path = getattr(cache, "cache_path", None)
     if path is None:
-        return {"compiler cache": "off"}
+        return "off"
     writable = os.access(path if os.path.isdir(path) else os.path.dirname(path), os.W_OK)
-    return {"compiler cache": f"{path}{'' if writable else ' (cannot be written)'}"}
+    return f"{path}{'' if writable else ' (cannot be written)'}"
 
 
-def _sound() -> dict[str, Any]:
+def _sound() -> str:
     try:
         import soundfile
     except (ImportError, OSError) as error:
-        return {"sound formats": f"none: {error}"}
+        return f"none: {error}"
     wanted = {"WAV", "FLAC", "OGG", "MP3", "AU"}
-    return {"sound formats": ", ".join(sorted(wanted & set(soundfile.available_formats())))}
+    return ", ".join(sorted(wanted & set(soundfile.available_formats())))
 
 
 def _further() -> dict[str, Any]:
@@ -83,9 +80,7 @@ Action = StrEnum("Action", ["show", "clear"])
 
 def cache(
     action: Annotated[Action, typer.Argument(help="show or clear.")] = Action.show,
-    folder: Annotated[
-        Path | None, typer.Option("--cache", help="Another folder, as given to --cache before.")
-    ] = None,
+    folder: Path | None = option(None, "Another folder, as given to --cache before.", "--cache"),
     format: o.Output = Format.human,
 ) -> None:
     """Show or clear the cache of audio features.
@@ -98,13 +93,13 @@ def cache(
 
     place = folder or features_folder()
     entries = FeatureCache(place).entries() if place.is_dir() else []
-    facts = {"folder": str(place), "recordings": len(entries)}
     size = sum(entry.size for entry in entries)
+    facts: dict[str, Any] = {"folder": str(place)}
     if action is Action.clear:
         removed = FeatureCache(place).trim(0) if entries else 0
-        facts = {"folder": str(place), "removed recordings": removed, "freed bytes": size}
+        facts |= {"removed recordings": removed, "freed bytes": size}
     else:
-        oldest = entries[0].used if entries else None
-        day = None if oldest is None else time.strftime("%Y-%m-%d", time.localtime(oldest))
-        facts |= {"bytes": size, "limit in bytes": size_limit(), "oldest use": day}
-    show_facts({k: v for k, v in facts.items() if v is not None}, format)
+        facts |= {"recordings": len(entries), "bytes": size, "limit in bytes": size_limit()}
+        if entries:
+            facts["oldest use"] = time.strftime("%Y-%m-%d", time.localtime(entries[0].used))
+    show_facts(facts, format)

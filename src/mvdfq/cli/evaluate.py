@@ -8,18 +8,38 @@ from pathlib import Path
 from typing import Any
 
 from mvdfq._utils.short import counted
-from mvdfq.cli import options as o
+from mvdfq.cli import options as o, output
 from mvdfq.cli.errors import USAGE, Refused, as_flags
 from mvdfq.cli.model_options import Parts
-from mvdfq.cli.output import Format, note, progress_bar, show_json, show_rows, working
+from mvdfq.cli.output import (
+    Format,
+    note,
+    progress_bar,
+    show_facts,
+    show_json,
+    show_rows,
+    table,
+    working,
+)
 from mvdfq.cli.page import PageOptions
 from mvdfq.cli.predict import load, new_data, warn_of_training_data
-from mvdfq.cli.scores import show_scores
 from mvdfq.cli.shared import option
 from mvdfq.cli.values import PROTOCOLS
 
 # Seconds of work left that are worth an estimate.
 LONG = 60.0
+# A terminal shows no more groups than these.
+MOST_GROUPS = 20
+# Measures of two classes: name in the table, key in the result.
+TWO_CLASSES = {
+    "sensitivity": "sensitivity",
+    "specificity": "specificity",
+    "ROC area (AUC)": "roc_auc",
+    "average precision": "average_precision",
+    "ROC50": "roc50",
+}
+# Measures that rank all predictions: whether they are means over folds must be said.
+POOLED = ("roc_auc", "average_precision", "roc50")
 
 _tested = partial(option, panel="What is tested")
 
@@ -90,22 +110,32 @@ def evaluate(
         _refuse_with_model(testing, parts, reading, page)
         show_scores(*_scores_of_model(testing.model, data, reading), format)
         return
+    import numpy as np
+
+    from mvdfq.evaluation import evaluate as measure, usual_protocol
+
     where = o.one_or_all(data)
     reading = parts.reading(reading, data)
-    parts.check()
+    clf = parts.classifier(verbose=False)
     testing.check()
     is_homology = testing.protocol == "homology"
     if page.report is not None and is_homology:
         raise Refused("--report does not work with --protocol homology.", "leave out one", USAGE)
     page.check()
-    clf = parts.classifier(verbose=False)
     if is_homology:
         _homology(clf, reading.read(where), testing.splits, format, reading.quiet)
         return
     read, settings = reading.labelled(where), {"data": o.shown_paths(where)}
     if testing.test is not None:
-        read = _with_test_part(read, reading.labelled(testing.test), o.shown_paths(where))
-        settings["test"] = str(testing.test)
+        test, settings["test"] = reading.labelled(testing.test), str(testing.test)
+        if read.split is not None or test.split is not None:
+            raise Refused(
+                f"{settings['data']} or the data of --test name a training and a test part "
+                f"themselves.",
+                "leave out --test, or name files that hold one part each",
+            )
+        parts_of = ["train"] * len(read) + ["test"] * len(test)
+        read = replace(read.joined(test), split=np.array(parts_of))
     testing.check_groups(read.groups)
     rules = {
         "protocol": testing.protocol or None,
@@ -115,26 +145,17 @@ def evaluate(
         "names": read.names,
         "positive": testing.positive,
     }
-    result, recorder = _measured(clf, read, rules, page, reading.quiet)
+    if not testing.protocol:
+        for remark in usual_protocol(read.y, read.groups, read.split)[1]:
+            note(as_flags(remark), reading.quiet)
+    recorder = page.recorder()
+    with progress_bar("evaluating", reading.quiet) as progress:
+        told = _telling(progress, page.n_removed(read.X))
+        result = measure(clf, read.X, read.y, progress=told, visit=recorder, **rules)
     classifier = " ".join(repr(clf).split())
     show_scores(result, settings | {"skipped": len(read.skipped), "classifier": classifier}, format)
     note(f"classifier: {classifier}", reading.quiet or format is not Format.human)
-    if page.report is not None:
-        page.write(clf, read, data[0], result, recorder, rules, reading.quiet)
-        note(f"report: {page.report}", reading.quiet)
-
-
-def _measured(clf: Any, read: Any, rules: dict[str, Any], page: PageOptions, quiet: bool) -> Any:
-    """Train and test by the rules of a protocol; return the result and what the page needs."""
-    from mvdfq.evaluation import evaluate as measure, usual_protocol
-
-    if rules["protocol"] is None:
-        for remark in usual_protocol(read.y, read.groups, read.split)[1]:
-            note(as_flags(remark), quiet)
-    recorder = page.recorder()
-    with progress_bar("evaluating", quiet) as progress:
-        told = _telling(progress, page.n_removed(read.X))
-        return measure(clf, read.X, read.y, progress=told, visit=recorder, **rules), recorder
+    page.write(clf, read, data[0], result, recorder, rules, reading.quiet)
 
 
 def _telling(progress: Any, n_removed: int) -> Any:
@@ -184,34 +205,21 @@ def _scores_of_model(
     """Test a model file on data; return the result and the settings."""
     from mvdfq.evaluation import evaluate_fitted
 
-    clf, quiet = load(model), reading.quiet
+    clf = load(model)
     read = new_data(clf, data, reading)
     if read.y is None:
         raise Refused(f"{o.shown_paths(data)} has no labels.", "--label or --labels names them")
     if read.split is not None and "test" in read.split:
-        note("Testing on the test part that the data name.", quiet)
+        note("Testing on the test part that the data name.", reading.quiet)
         read = read.take((read.split == "test").nonzero()[0])
     warn_of_training_data(clf, read.X, "the figures are too good")
     unknown = sorted({*map(str, read.y.tolist())} - {*map(str, clf.classes_.tolist())})
     if unknown:
         note(f"The model does not know the classes {', '.join(unknown)}: these count as errors.")
-    with working("predicting", quiet):
+    with working("predicting", reading.quiet):
         result = evaluate_fitted(clf, read.X, read.y, read.groups)
         result = replace(result, names=read.names)
     return result, {"data": o.shown_paths(data), "model": str(model), "skipped": len(read.skipped)}
-
-
-def _with_test_part(train: Any, test: Any, path: str) -> Any:
-    """Return one data set of a training part and a test part."""
-    import numpy as np
-
-    if train.split is not None or test.split is not None:
-        raise Refused(
-            f"{path} or the data of --test name a training and a test part themselves.",
-            "leave out --test, or name files that hold one part each",
-        )
-    parts = np.repeat(["train", "test"], [len(train), len(test)])
-    return replace(train.joined(test), split=parts)
 
 
 def _homology(clf: Any, read: Any, splits: Any, format: Format, quiet: bool) -> None:
@@ -234,3 +242,53 @@ def _homology(clf: Any, read: Any, splits: Any, format: Format, quiet: bool) -> 
         show_json({"protocol": "homology", "mean": mean, "families": rows})
     else:
         show_rows([*rows, {"family": "mean", **mean}], format)
+
+
+def show_scores(result: Any, settings: dict[str, Any], format: Format) -> None:
+    """Print the scores of an evaluation in the given format."""
+    plain = result.to_dict()
+    if format is Format.json:
+        show_json(settings | plain)
+        return
+    if format is Format.csv:
+        show_rows(result.per_sequence, format)
+        return
+    show_facts(_measures(plain, settings), format)
+    table(plain["classes"], "\nclasses")
+    groups, title = plain["groups"], "\ngroups"
+    if output.screen_width() is not None and len(groups) > MOST_GROUPS:
+        title = f"\nthe {MOST_GROUPS} of {len(groups)} groups with the lowest accuracy"
+        title += "; --format json has all groups"
+        groups = sorted(groups, key=lambda row: float(row["accuracy"]))[:MOST_GROUPS]
+    if groups:
+        table(groups, title)
+    output.show_confusion([row["label"] for row in plain["classes"]], plain["confusion"])
+
+
+def _measures(plain: dict[str, Any], settings: dict[str, Any]) -> dict[str, str]:
+    """Return the measures of an evaluation as text, by name."""
+    low, high = plain["interval_95"]
+    seeds = f"seed{'s' * (len(plain['seeds']) > 1)} {', '.join(map(str, plain['seeds']))}"
+    facts = {
+        "protocol": f"{plain['protocol']}, {counted(len(plain['folds']), 'fold')}, "
+        f"{counted(plain['n'], 'prediction')}, {seeds}",
+        "accuracy": f"{plain['accuracy']:.2%} ({plain['right']} of {plain['n']} right)",
+        "95 % interval": f"{low:.2%} to {high:.2%}, {plain['interval_name']}",
+        "error": f"{plain['error']:.2%}",
+        "mean over folds": f"{plain['mean_over_folds']:.2%} (std {plain['std_over_folds']:.2%})",
+        "balanced accuracy": f"{plain['balanced_accuracy']:.2%}",
+        "F1": f"{plain['f1_mean_of_classes']:.4f}, mean of classes; "
+        f"{plain['f1_of_mean_precision_and_recall']:.4f}, of mean precision and recall",
+    }
+    if "model" in settings:
+        facts["protocol"] = f"model {settings['model']}, {counted(plain['n'], 'test sequence')}"
+    if len(plain["folds"]) == 1:
+        del facts["mean over folds"]
+    if "positive_class" in plain:
+        facts["positive class"] = plain["positive_class"]
+        for name, key in TWO_CLASSES.items():
+            is_pooled = key in POOLED and len(plain["folds"]) > 1
+            how = ", pooled over the test parts" if is_pooled else ""
+            known = None if plain[key] is None else f"{plain[key]:.4f}{how}"
+            facts[name] = known or "unknown: the test parts lack a class"
+    return facts

@@ -1,6 +1,7 @@
 """``mvdfq explain``: why the classifier puts a sequence into its class, in the words of users."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,64 +14,47 @@ from mvdfq.cli.output import Format, note, show_json, show_rows, show_text, tabl
 from mvdfq.cli.page import write_explanation
 from mvdfq.cli.predict import ModelPath, load, new_data, warn_of_training_data
 from mvdfq.cli.reasons import Reasons, signed
-from mvdfq.cli.shared import Without
+from mvdfq.cli.shared import option
 from mvdfq.cli.train import check_output
+from mvdfq.cli.values import in_words
 
 # Neither files that are left out nor another cache matter for one sequence.
 WITHOUT = (
     "skip_bad", "cache", "recipe", "labels", "group_pattern", "strands", "windows", "step",
 )  # fmt: skip
-NewSequence = Annotated[o.DataOptions, Without(*WITHOUT)]
+NewSequence = Annotated[o.DataOptions, WITHOUT]
 PICTURES = (".png", ".svg", ".pdf")
+WHICH = option("1", "Number of the sequence in the file, counted from 1, or its name.")
+CLASS = option(None, "Ask about this class instead of the predicted class.", "--class")
 
 
 def explain(
     model: ModelPath,
     data: Annotated[Path, typer.Argument(help="A file with the sequence.")],
     reading: NewSequence,
-    which: Annotated[
-        str,
-        typer.Option(help="Number of the sequence in the file, counted from 1, or its name."),
-    ] = "1",
-    output: Annotated[
-        Path | None,
-        typer.Option(
-            "-o",
-            "--output",
-            help="File to write; it ends in .html (a page), .json, .png, .svg or .pdf.",
-        ),
-    ] = None,
-    class_: Annotated[
-        str | None,
-        typer.Option("--class", help="Ask about this class instead of the predicted class."),
-    ] = None,
-    against: Annotated[
-        str | None, typer.Option(help="Compare the class with this class alone.")
-    ] = None,
-    top: Annotated[
-        int, typer.Option(help="Number of moments or words to show, for and against.", min=1)
-    ] = 5,
-    neighbours: Annotated[int, typer.Option(help="Number of neighbours to show.", min=0)] = 3,
-    details: Annotated[
-        bool, typer.Option("--details", help="Show words and rows of symbols, too.")
-    ] = False,
+    which: str = WHICH,
+    output: Path | None = option(
+        None,
+        "File to write; it ends in .html (a page), .json, .png, .svg or .pdf.",
+        "-o",
+        "--output",
+    ),
+    class_: str | None = CLASS,
+    against: str | None = option(None, "Compare the class with this class alone."),
+    top: int = option(5, "Number of moments or words to show, for and against.", min=1),
+    neighbours: int = option(3, "Number of neighbours to show.", min=0),
+    details: bool = option(False, "Show words and rows of symbols, too.", "--details"),
     format: o.Output = Format.human,
 ) -> None:
     """Show which moments and channels decided the class of one sequence, with exact evidence.
 
     Example: mvdfq explain genres.mvdfq song.mp3 -o song.png
     """
-    if output is not None:
-        check_output(output, data)
-        if output.suffix not in (".html", ".json", *PICTURES):
-            message = f"{output} must end in .html, .json, .png, .svg or .pdf."
-            raise Refused(message, "name another file")
+    check_drawn(output, data, (".html", ".json", *PICTURES))
     clf = load(model)
-    asked, other = (class_of(clf, name, option)
-                    for name, option in ((class_, "--class"), (against, "--against")))  # fmt: skip
+    asked, other = class_of(clf, class_, "--class"), class_of(clf, against, "--against")
     quiet, read = reading.quiet, new_data(clf, [data], reading)
-    place = find_sequence(read.names, which, data)
-    x = read.X[place] if isinstance(read.X, list) else read.X[[place]]
+    place, x = find_sequence(read, which, data)
     one = [x] if isinstance(x, str) else x
     warn_of_training_data(clf, one, "its neighbours are other sequences", quiet)
     explanation = clf.explain(x)
@@ -80,7 +64,10 @@ def explain(
         write_explanation(clf, read, place, data, output, quiet)
     elif output is not None:
         _write(explanation, output, top)
-    near = [_neighbour(one, clf) for one in clf.neighbours(x, neighbours)] if neighbours else []
+    near, known = [], getattr(clf, "source_", {}).get("names", [])
+    for each in clf.neighbours(x, neighbours) if neighbours else []:
+        name = known[each.index] if each.index < len(known) else str(each.index)
+        near.append({"name": name, "label": each.label, "similarity": round(each.similarity, 4)})
     reasons = Reasons(clf, explanation, read.names[place], top, asked, other)
     if format is Format.json:
         show_json({**explanation.to_dict(top), **reasons.facts(), "neighbours": near})
@@ -107,6 +94,14 @@ def _show(
         note("--details shows the words that were counted.", quiet)
 
 
+def check_drawn(output: Path | None, data: Path, endings: tuple[str, ...]) -> None:
+    """Raise an error for an output that cannot be written or ends otherwise, before the work."""
+    if output is not None:
+        check_output(output, data)
+        if output.suffix not in endings:
+            raise Refused(f"{output} must end in {in_words(endings)}.", "name another file")
+
+
 def class_of(clf: Any, name: str | None, option: str) -> Any:
     """Return the class of this name; None stays None."""
     found = {str(label): label for label in clf.classes_.tolist()}
@@ -115,33 +110,36 @@ def class_of(clf: Any, name: str | None, option: str) -> Any:
     return None if name is None else found[name]
 
 
-def find_sequence(names: list[str], which: str, data: Path) -> int:
-    """Return the index of a sequence by its number, counted from 1, or by its name."""
+def find_sequence(read: Any, which: str, data: Path) -> tuple[int, Any]:
+    """Return the index of a sequence, found by its number from 1 or by its name, and the sequence.
+
+    A string is returned as it is, other sequences as a collection of one.
+    """
+    names = read.names
     if which.isdecimal() and 1 <= int(which) <= len(names):
-        return int(which) - 1
-    if which in names:
-        return names.index(which)
-    some = ", ".join(names[:3]) + (" ..." if len(names) > 3 else "")
-    raise Refused(
-        f"--which must be a number from 1 to {len(names)}, or a name, got {which}.",
-        f"{data} holds {len(names)} sequences: {some}",
-    )
-
-
-def _neighbour(one: Any, clf: Any) -> dict[str, Any]:
-    """Return one line of output: a training sequence, by its name if the model knows it."""
-    names = getattr(clf, "source_", {}).get("names", [])
-    name = names[one.index] if one.index < len(names) else str(one.index)
-    return {"name": name, "label": one.label, "similarity": round(one.similarity, 4)}
+        place = int(which) - 1
+    elif which in names:
+        place = names.index(which)
+    else:
+        some = ", ".join(names[:3]) + (" ..." if len(names) > 3 else "")
+        raise Refused(
+            f"--which must be a number from 1 to {len(names)}, or a name, got {which}.",
+            f"{data} holds {len(names)} sequences: {some}",
+        )
+    return place, read.X[place] if isinstance(read.X, list) else read.X[[place]]
 
 
 def _write(explanation: Any, path: Path, top: int) -> None:
     if path.suffix == ".json":
         replace_file(path, json.dumps(explanation.to_dict(top), indent=1))
         return
+    with replacing(path) as file:
+        drawn(explanation.plot).savefig(file, format=path.suffix[1:])
+
+
+def drawn(draw: Callable[[], Any]) -> Any:
+    """Return the figure that a function draws; an error says which package is needed."""
     try:
-        figure = explanation.plot()
+        return draw()
     except ImportError:
         raise Refused("Pictures need matplotlib.", "pip install 'mvdfq[plot]'") from None
-    with replacing(path) as file:
-        figure.savefig(file, format=path.suffix[1:])

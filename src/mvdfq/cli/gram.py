@@ -14,7 +14,7 @@ from mvdfq.cli import options as o
 from mvdfq.cli.errors import CANNOT_WRITE, Refused
 from mvdfq.cli.model_options import Parts
 from mvdfq.cli.output import Format, note, printable, progress_bar, show_facts, working
-from mvdfq.cli.shared import Without
+from mvdfq.cli.shared import option
 from mvdfq.cli.train import check_output
 
 # Types of the stored values.
@@ -24,14 +24,12 @@ Number = StrEnum("Number", ["float64", "float32"])
 def gram(
     data: o.DataPath,
     output: Annotated[Path, typer.Option("-o", "--output", help="The .npy file to write.")],
-    parts: Annotated[Parts, Without("C", "balanced", "seed")],
-    reading: Annotated[
-        o.DataOptions, Without("labels", "group_pattern", "strands", "windows", "step")
-    ],
+    parts: Annotated[Parts, ("C", "balanced", "seed")],
+    reading: Annotated[o.DataOptions, ("labels", "group_pattern", "strands", "windows", "step")],
     format: o.Output = Format.human,
-    dtype: Annotated[
-        Number, typer.Option(help="Type of the stored values; float32 takes half the space.")
-    ] = Number.float64,
+    dtype: Number = option(
+        Number.float64, "Type of the stored values; float32 takes half the space."
+    ),
 ) -> None:
     """Compute the kernel matrix of all pairs of sequences.
 
@@ -40,14 +38,19 @@ def gram(
     or, if a folder does not fit into the memory limit, on as many sequences as fit.
     Example: mvdfq gram recordings/ -o K.npy
     """
+    from mvdfq.gram.checkpoint import store_gram
+
     check_output(output, data)
     if output.suffix != ".npy":
         raise Refused(f"{output} must end in .npy.", "name another output")
-    parts.check()
     clf = parts.classifier(verbose=False)
     fitted, names = _fitted(clf, data, reading, output)
-    with progress_bar("kernel", reading.quiet) as progress:
-        stored = _stored(fitted, output, dtype, progress)
+    try:
+        with progress_bar("kernel", reading.quiet) as progress:
+            stored = store_gram(fitted, output, dtype.value, progress)
+    except OSError as error:  # the output cannot be written
+        message = str(error) if error.strerror is None else f"{output}: {error.strerror}."
+        raise Refused(message, "", CANNOT_WRITE) from None
     lines = "".join(f"{printable(name)}\n" for name in names)
     replace_file(output.with_suffix(".names.txt"), lines)
     if stored.n_found:
@@ -59,17 +62,6 @@ def gram(
         "kernel": " ".join(repr(fitted.kernel_).split()),
     }
     show_facts(facts, format)
-
-
-def _stored(fitted: Any, output: Path, dtype: Number, progress: Any) -> Any:
-    """Write the matrix; an error of the system says that the output cannot be written."""
-    from mvdfq.gram.checkpoint import store_gram
-
-    try:
-        return store_gram(fitted, output, dtype.value, progress)
-    except OSError as error:
-        message = str(error) if error.strerror is None else f"{output}: {error.strerror}."
-        raise Refused(message, "", CANNOT_WRITE) from None
 
 
 def _fitted(clf: Any, data: Path, options: o.DataOptions, output: Path) -> tuple[Any, list[str]]:

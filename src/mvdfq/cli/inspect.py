@@ -6,8 +6,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
-
 from mvdfq.classifier.saving import DESCRIPTION
 from mvdfq.cli import options as o
 from mvdfq.cli.errors import USAGE, Refused, as_flags
@@ -23,7 +21,7 @@ from mvdfq.cli.output import (
     table,
 )
 from mvdfq.cli.predict import load
-from mvdfq.cli.shared import Without
+from mvdfq.cli.shared import option
 
 # Limits of the output for people; --format json and csv show everything.
 MOST_ROWS = 40
@@ -38,13 +36,9 @@ IDLE = ("digital silence %", "frames without change %")
 
 def inspect(
     data: o.DataPaths,
-    reading: Annotated[o.DataOptions, Without(*NEVER)],
-    deep: Annotated[
-        bool, typer.Option("--deep", help="Decode sound: all bad files, copies, digital silence.")
-    ] = False,
-    card: Annotated[
-        bool, typer.Option("--card", help="Print a model card in Markdown, for a model file.")
-    ] = False,
+    reading: Annotated[o.DataOptions, NEVER],
+    deep: bool = option(False, "Decode sound: all bad files, copies, digital silence.", "--deep"),
+    card: bool = option(False, "Print a model card in Markdown, for a model file.", "--card"),
     format: o.Output = Format.human,
 ) -> None:
     """Count sequences, lengths, channels, gaps, classes, groups, duplicates and bad files.
@@ -102,12 +96,17 @@ def _show(facts: dict[str, Any], format: Format, quiet: bool) -> None:
     short = {k: v for k, v in shown.items() if not isinstance(v, list | dict) and v != ""}
     show_facts(short, format)
     for key in ("classes", "groups"):
-        if facts.get(key):
-            rows = [_row(key, name, facts) for name in facts[key]]
+        # a class has a share of silence, if there is any
+        shares = [what for what in IDLE if what in facts and key == "classes"]
+        rows = [
+            {key: name, "sequences": n} | {what: facts[what][name] for what in shares}
+            for name, n in (facts.get(key) or {}).items()
+        ]
+        if rows:
             show_text("")
             table(rows[:MOST_ROWS])
-            if len(rows) > MOST_ROWS:
-                note(f"... and {len(rows) - MOST_ROWS} more {key}; --format json shows all")
+        if len(rows) > MOST_ROWS:
+            note(f"... and {len(rows) - MOST_ROWS} more {key}; --format json shows all")
     if not facts["classes"]:
         from mvdfq.io.labelling import how_to_label
 
@@ -119,26 +118,16 @@ def _show(facts: dict[str, Any], format: Format, quiet: bool) -> None:
         note_some(key, facts[key])
 
 
-def _row(key: str, name: str, facts: dict[str, Any]) -> dict[str, Any]:
-    """Return the row of a class or a group; a class has a share of silence, if there is any."""
-    row = {key: name, "sequences": facts[key][name]}
-    shares = {what: facts[what] for what in IDLE if what in facts and key == "classes"}
-    return row | {what: share[name] for what, share in shares.items()}
-
-
 def _with_units(facts: dict[str, Any]) -> dict[str, Any]:
     """Return the facts for people: every length has its unit, names are listed as text."""
     unit = facts.get("unit of lengths", "letters" if "letters" in facts else "frames")
     lengths = [key for key in ("shortest", "median length", "longest") if key in facts]
     shown: dict[str, str] = {key: f"{round(facts[key], 3):.12g} {unit}" for key in lengths}
     if "constant channels" in facts:
-        shown["constant channels"] = _listed(facts["constant channels"]) or "none"
+        # a name that could be read as two names stands in quotes
+        names = [f'"{n}"' if "," in n or n == "none" else n for n in facts["constant channels"]]
+        shown["constant channels"] = ", ".join(names) or "none"
     return facts | shown | {"unit of lengths": ""}
-
-
-def _listed(names: list[str]) -> str:
-    """Return names as text; a name that could be read as two names stands in quotes."""
-    return ", ".join(f'"{name}"' if "," in name or name == "none" else name for name in names)
 
 
 def is_model(path: Path) -> bool:
@@ -152,23 +141,24 @@ def is_model(path: Path) -> bool:
 
 def inspect_model(path: Path, format: Format) -> None:
     """Show the facts of a model file."""
-    clf = load(path)
-    facts = _facts(path, clf, format)
+    facts = _facts(path, format)
     if format is Format.json:
         show_json({key_of(name): value for name, value in facts.items()})
         return
-    training = facts.pop("training")
-    classes = facts.pop("classes")
-    versions = training.pop("versions")
+    training, classes = facts.pop("training"), facts.pop("classes")
+    names, kernel = facts["channel_names"] or [], facts["kernel"] or ""
+    more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
+    if format is Format.human and len(kernel) > MOST_LETTERS:
+        kernel = f"{kernel[:MOST_LETTERS]} ... (--format json)"
     facts |= {
-        "channel_names": _some(facts["channel_names"]),
+        "channel_names": ", ".join(names[:MOST_NAMES]) + more if names else None,
         "recipe": _in_words(facts["recipe"]),
         "terms": ", ".join(facts["terms"]),
-        "kernel": _short(facts["kernel"] or "") if format is Format.human else facts["kernel"],
+        "kernel": kernel if format is Format.human else facts["kernel"],
         "training sequences": sum(classes.values()),
         "training lengths": _lengths(training, "letters" if facts["letters"] else "frames"),
         "training data": f"SHA-256 {training['digest'][:16]}",
-        "versions": _in_words(versions),
+        "versions": _in_words(training["versions"]),
     }
     show_facts({k.replace("_", " "): v for k, v in facts.items() if v is not None}, format)
     if format is Format.human:
@@ -205,17 +195,22 @@ the accuracy on other data, which may be lower for other persons or devices.
 
 def model_card(path: Path) -> str:
     """Return a model card in Markdown: data, classes, accuracy, settings and limits."""
-    facts = _facts(path, load(path), Format.human)
+    facts = _facts(path, Format.human)
     training, score = facts["training"], facts["inner_accuracy"]
     told = {key: facts[key] for key in ("settings", "C", "channel_names", "recipe", "strands")}
     told["versions"] = _in_words(training["versions"])
+    rows = [
+        # signs that have a meaning in Markdown are escaped
+        (re.sub(r"([\\|`*_<>\[\]])", r"\\\1", " ".join(label.split())), n)
+        for label, n in facts["classes"].items()
+    ]
     return CARD.format(
         model=path.name,
         n=sum(facts["classes"].values()),
         lengths=_lengths(training, "letters" if facts["letters"] else "frames"),
         format=facts["format"] or "arrays",
         digest=training["digest"],
-        rows="\n".join(f"| {_cell(label)} | {n} |" for label, n in facts["classes"].items()),
+        rows="\n".join(f"| {label} | {n} |" for label, n in rows),
         score=score if isinstance(score, str) else f"{score:.1%}",
         settings="\n".join(
             f"- {key}: `{str(value).replace('`', '')}`" for key, value in told.items() if value
@@ -223,54 +218,30 @@ def model_card(path: Path) -> str:
     )
 
 
-def _cell(text: str) -> str:
-    """Return text for a cell of a table in Markdown."""
-    return re.sub(r"([\\|`*_<>\[\]])", r"\\\1", " ".join(text.split()))
-
-
-def _facts(path: Path, clf: Any, format: Format) -> dict[str, Any]:
-    source, training = clf.source_, dict(clf.training_)
+def _facts(path: Path, format: Format) -> dict[str, Any]:
+    clf = load(path)
+    source = clf.source_
+    steps = [step for term in clf.terms_ for step in term.encoders]
+    alphabets = next((a for step in steps if (a := getattr(step, "alphabets_", None))), None)
+    # the kernel of the first term that reads symbols
+    kernels = [term.reader.kernel for term in clf.terms_ if hasattr(term, "reader")]
     return {
         "model": str(path),
         "bytes": path.stat().st_size,
         "format": source.get("format"),
         "strands": source.get("strands"),
         "recipe": source.get("recipe"),
-        "letters": _letters(clf),
+        "letters": ", ".join(alphabets) if alphabets else None,
         "channels": clf.n_channels_in_,
         "channel_names": list(clf.channel_names_in_ or []) or None,
         "classes": class_counts(clf),
         "settings": " ".join(repr(clf).split()),
         "terms": [term.name for term in clf.terms_],
-        "kernel": _kernel(clf),
+        "kernel": " ".join(repr(kernels[0]).split()) if kernels else None,
         "C": clf.C_,
         **inner_facts(clf, format),
-        "training": training,
+        "training": dict(clf.training_),
     }
-
-
-def _kernel(clf: Any) -> str | None:
-    """Return the kernel of the first term that reads symbols."""
-    readers = [term.reader for term in clf.terms_ if hasattr(term, "reader")]
-    return " ".join(repr(readers[0].kernel).split()) if readers else None
-
-
-def _letters(clf: Any) -> str | None:
-    steps = [step for term in clf.terms_ for step in term.encoders]
-    alphabets = next((a for step in steps if (a := getattr(step, "alphabets_", None))), None)
-    return ", ".join(alphabets) if alphabets else None
-
-
-def _some(names: list[str] | None) -> str | None:
-    if names is None:
-        return None
-    if len(names) <= MOST_NAMES:
-        return ", ".join(names)
-    return f"{', '.join(names[:MOST_NAMES])} and {len(names) - MOST_NAMES} more"
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= MOST_LETTERS else f"{text[:MOST_LETTERS]} ... (--format json)"
 
 
 def _in_words(values: dict[str, Any] | None) -> str | None:

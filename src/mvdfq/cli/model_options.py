@@ -40,31 +40,30 @@ def _or_help(kind: str) -> Callable[[Any], Any]:
     def callback(value: str | None) -> str | None:
         if value != "help":
             return value
-        for line in _page(kind):
-            typer.echo(line)
+        from rich.console import Console
+
+        width = min(Console().width, 100)
+        for text, first, rest in _page(kind):
+            lines = textwrap.wrap(text, width, initial_indent=first, subsequent_indent=rest)
+            typer.echo("\n".join(lines))
         raise typer.Exit
 
     return callback
 
 
-def _page(kind: str) -> Iterator[str]:
+def _page(kind: str) -> Iterator[tuple[str, str, str]]:
+    """Yield paragraphs: a text, the indent of its first line and of further lines."""
     about, example = EXAMPLES[kind]
-    yield from _wrapped(f"{about} Example: {example}", "")
+    yield f"{about} Example: {example}", "", "    "
     for head, sentence, parameters in _presets() if kind == "preset" else _parts(kind):
-        yield ""
-        yield from _wrapped(head, "")
-        yield from _wrapped(sentence, "    ")
+        yield "", "", ""
+        yield head, "", "    "
+        if sentence:
+            yield sentence, "    ", "    "
         width = max((len(name) for name in parameters), default=0)
         for name, meaning in parameters.items():
-            yield from _wrapped(meaning, " " * (8 + width), f"      {name:<{width}}  ")
-
-
-def _wrapped(text: str, indent: str, first: str | None = None) -> list[str]:
-    from rich.console import Console
-
-    width = min(Console().width, 100)
-    start = indent if first is None else first
-    return textwrap.wrap(text, width, initial_indent=start, subsequent_indent=indent or "    ")
+            if meaning:
+                yield meaning, f"      {name:<{width}}  ", " " * (8 + width)
 
 
 def _presets() -> Iterator[tuple[str, str, dict[str, str]]]:
@@ -159,13 +158,18 @@ class Parts:
 
     def given(self) -> dict[str, Any]:
         """Return the values of all options, by option."""
-        names = {f"--{name}": getattr(self, name) for name in ("preset", "frames", "symbols")}
-        names |= {"--kernel": self.kernel, "-C": self.C, "--balanced": self.balanced}
-        return names | {"--class-weight": self.class_weight, "--pyramid": self.pyramid}
-
-    def check(self) -> None:
-        """Raise an error for values that are not known, before data are read."""
-        self.classifier(verbose=False)
+        names = (
+            "preset",
+            "frames",
+            "symbols",
+            "kernel",
+            "C",
+            "balanced",
+            "class_weight",
+            "pyramid",
+        )
+        flags = {"C": "-C", "class_weight": "--class-weight"}
+        return {flags.get(name, f"--{name}"): getattr(self, name) for name in names}
 
     def reading(self, reading: Any, path: Any = None) -> Any:
         """Return how data are read: the kernel of profiles reads probabilities."""
@@ -175,11 +179,18 @@ class Parts:
         return replace(reading, profile_values="probabilities")
 
     def classifier(self, *, verbose: bool) -> Any:
-        """Return the classifier, not fitted."""
+        """Return the classifier, not fitted; values that are not known are an error."""
+        from difflib import get_close_matches
+
         from mvdfq.classifier.estimator import SequenceClassifier
+        from mvdfq.classifier.presets import PRESETS
         from mvdfq.classifier.spec import parse
 
-        self._check_preset()
+        if self.preset is not None and self.preset not in PRESETS:
+            near = get_close_matches(self.preset, PRESETS, 1)
+            hint = f"did you mean {near[0]}? " if near else ""
+            hint += "--preset help lists all presets"
+            raise Refused(f"--preset: {self.preset!r} is not known.", hint, USAGE)
         texts = {kind: getattr(self, kind) for kind in ("frames", "symbols", "kernel")}
         parts = {kind: parse(kind, text) for kind, text in texts.items() if text is not None}
         return SequenceClassifier(
@@ -207,17 +218,6 @@ class Parts:
             hint = "--class-weight rare=5,common=1, or --balanced"
             raise Refused(f"--class-weight: {self.class_weight!r} is not known.", hint, USAGE)
         return weights
-
-    def _check_preset(self) -> None:
-        from difflib import get_close_matches
-
-        from mvdfq.classifier.presets import PRESETS
-
-        if self.preset is not None and self.preset not in PRESETS:
-            near = get_close_matches(self.preset, PRESETS, 1)
-            hint = f"did you mean {near[0]}? " if near else ""
-            hint += "--preset help lists all presets"
-            raise Refused(f"--preset: {self.preset!r} is not known.", hint, USAGE)
 
 
 def _penalty(text: str) -> Any:

@@ -1,6 +1,7 @@
 """``mvdfq mutate``: what substitutions, insertions and deletions do to the decision value."""
 
 import csv
+import io
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -9,10 +10,19 @@ import typer
 from mvdfq._utils.files import replace_file, replacing
 from mvdfq.cli import options as o
 from mvdfq.cli.errors import Refused
-from mvdfq.cli.explain import PICTURES, NewSequence, class_of, find_sequence
+from mvdfq.cli.explain import (
+    CLASS,
+    PICTURES,
+    WHICH,
+    NewSequence,
+    check_drawn,
+    class_of,
+    drawn,
+    find_sequence,
+)
 from mvdfq.cli.output import Format, note, show_rows, show_text, table, working
 from mvdfq.cli.predict import ModelPath, load, new_data
-from mvdfq.cli.train import check_output
+from mvdfq.cli.shared import option
 
 # Names of the columns of a table of variants, in lower case; those of VCF are among them.
 COLUMNS = {
@@ -28,50 +38,39 @@ def mutate(
     model: ModelPath,
     data: Annotated[Path, typer.Argument(help="A FASTA file with the sequence.")],
     reading: NewSequence,
-    which: Annotated[
-        str,
-        typer.Option(help="Number of the sequence in the file, counted from 1, or its name."),
-    ] = "1",
-    variants: Annotated[
-        Path | None,
-        typer.Option(
-            help="VCF file, or a table with the columns position (from 1), ref and alt; without "
-            "it, every single substitution."
-        ),
-    ] = None,
-    region: Annotated[
-        str | None, typer.Option(help="Positions to substitute, for example 20-80.")
-    ] = None,
-    class_: Annotated[
-        str | None,
-        typer.Option("--class", help="Ask about this class instead of the predicted class."),
-    ] = None,
-    output: Annotated[
-        Path | None,
-        typer.Option(
-            "-o", "--output", help="Heat map to write; it ends in .html, .png, .svg or .pdf."
-        ),
-    ] = None,
-    top: Annotated[int, typer.Option(help="Number of changes to show to a person.", min=1)] = 10,
+    which: str = WHICH,
+    variants: Path | None = option(
+        None,
+        "VCF file, or a table with the columns position (from 1), ref and alt; without it, every "
+        "single substitution.",
+    ),
+    region: str | None = option(None, "Positions to substitute, for example 20-80."),
+    class_: str | None = CLASS,
+    output: Path | None = option(
+        None, "Heat map to write; it ends in .html, .png, .svg or .pdf.", "-o", "--output"
+    ),
+    top: int = option(10, "Number of changes to show to a person.", min=1),
     format: o.Output = Format.human,
 ) -> None:
     """Show what every single substitution, or every variant of a file, does to a decision value.
 
     Example: mvdfq mutate peaks.mvdfq seq.fasta -o seq.svg
     """
-    if output is not None:
-        check_output(output, data)
-        if output.suffix not in (".html", *PICTURES):
-            message = f"{output} must end in .html, .png, .svg or .pdf."
-            raise Refused(message, "name another file")
+    check_drawn(output, data, (".html", *PICTURES))
     clf = load(model)
     label = class_of(clf, class_, "--class")
     read = new_data(clf, [data], reading)
-    place = find_sequence(read.names, which, data)
-    x, name = (read.X[place] if isinstance(read.X, list) else read.X[[place]]), read.names[place]
+    place, x = find_sequence(read, which, data)
+    name = read.names[place]
     changes = None if variants is None else _variants(variants, name, len(read))
+    places = _region(region)
     with working("deciding", reading.quiet):
-        found = _mutated(clf, x, changes, label, _region(region), variants)
+        try:
+            found = clf.mutate(x, changes, label=label, region=places)
+        except ValueError as error:  # an error about a variant names its file
+            where = "" if variants is None else f"{variants}: "
+            hint = "check that the variants belong to this sequence" if variants else "see --help"
+            raise Refused(f"{where}{error}", hint) from None
     if output is not None:
         _write(found, output)
     pairs = zip(found.changes, found.effects.tolist(), strict=True)
@@ -87,16 +86,6 @@ def mutate(
     table(strongest, f"\nstrongest of {len(rows)} changes; positions count from 1")
     if output is None:
         note("-o seq.svg draws a heat map, --format csv lists all changes.", reading.quiet)
-
-
-def _mutated(clf: Any, x: Any, changes: Any, label: Any, region: Any, variants: Path | None) -> Any:
-    """Decide the changed strings; an error about a variant names its file."""
-    try:
-        return clf.mutate(x, changes, label=label, region=region)
-    except ValueError as error:
-        where = "" if variants is None else f"{variants}: "
-        hint = "check that the variants belong to this sequence" if variants else "see --help"
-        raise Refused(f"{where}{error}", hint) from None
 
 
 def _row(change: Any, effect: float, label: Any) -> dict[str, Any]:
@@ -129,7 +118,16 @@ def _variants(path: Path, name: str, n_sequences: int) -> list[tuple[int, str, s
         raise Refused(f"{path} holds no variants.", "write position, ref and alt in columns")
     sign = "\t" if "\t" in lines[0][1] else ","
     rows = list(csv.reader((line for _, line in lines), delimiter=sign))
-    places = _columns(path, [cell.strip().lower() for cell in rows[0]])
+    header = [cell.strip().lower() for cell in rows[0]]
+    places = {
+        key: header.index(name)
+        for key, names in COLUMNS.items()
+        for name in names
+        if name in header
+    }
+    for lacking in (key for key in ("position", "ref", "alt") if key not in places):
+        problem = f"{path}, line 1: there is no column {lacking}."
+        raise Refused(problem, "the first line names the columns position, ref and alt")
     found = []
     for (i, _), row in zip(lines[1:], rows[1:], strict=True):
         if "name" in places and n_sequences > 1 and row[places["name"]] != name:
@@ -138,20 +136,6 @@ def _variants(path: Path, name: str, n_sequences: int) -> list[tuple[int, str, s
     if not found:
         raise Refused(f"{path} holds no variant of {name}.", "--which chooses another sequence")
     return found
-
-
-def _columns(path: Path, header: list[str]) -> dict[str, int]:
-    places = {
-        key: header.index(name)
-        for key, names in COLUMNS.items()
-        for name in names
-        if name in header
-    }
-    lacking = [key for key in ("position", "ref", "alt") if key not in places]
-    if lacking:
-        problem = f"{path}, line 1: there is no column {lacking[0]}."
-        raise Refused(problem, "the first line names the columns position, ref and alt")
-    return places
 
 
 def _changes(
@@ -169,20 +153,18 @@ def _changes(
 
 
 def _write(found: Any, path: Path) -> None:
-    try:
+    def draw() -> Any:
         from mvdfq.explain.figures import mutations
 
-        figure = mutations(found)
-    except ImportError:
-        raise Refused("Pictures need matplotlib.", "pip install 'mvdfq[plot]'") from None
+        return mutations(found)
+
+    figure = drawn(draw)
     if path.suffix != ".html":
         with replacing(path) as file:
             figure.savefig(file, format=path.suffix[1:])
         return
-    import io
-
     picture = io.StringIO()
     figure.savefig(picture, format="svg")
-    drawn = picture.getvalue()
+    svg = picture.getvalue()
     replace_file(path, "<!doctype html><meta charset='utf-8'><title>mvdfq mutate</title>"
-                       f"{drawn[drawn.index('<svg') :]}")  # fmt: skip
+                       f"{svg[svg.index('<svg') :]}")  # fmt: skip

@@ -184,7 +184,7 @@ class DataOptions:
             if self.step is not None:
                 raise Refused("--step needs --windows.", "name the length of a window", USAGE)
             return data
-        from mvdfq.io.windows import windows
+        from mvdfq.io.dataset import windows
 
         return windows(data, self.windows, self.step)
 

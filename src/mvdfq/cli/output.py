@@ -183,40 +183,27 @@ def show_confusion(names: list[str], counts: list[list[int]]) -> None:
     """
     width, letters = screen_width(), (ascii_lowercase + ascii_uppercase)[: len(names)]
     lettered = [f"{a} = {name}" for a, name in zip(letters, names, strict=False)]
-    few = len(names) <= MOST_CLASSES
+    heading = "true \\ predicted"  # differs from all classes
     for rows, columns in [(names, names), (lettered, list(letters))]:
-        if width is None or (few and _width(rows, columns, counts) <= width):
+        # a table has two characters between columns
+        cells = [[heading, *rows]]
+        cells += [[name, *(str(line[c]) for line in counts)] for c, name in enumerate(columns)]
+        needed = sum(2 + max(map(len, column)) for column in cells) - 2
+        if width is None or (len(names) <= MOST_CLASSES and needed <= width):
             title = "\nconfusions: true class, and how often each class was predicted"
-            table(_matrix(rows, columns, counts), title, plain=True)
+            lines = [
+                {heading: row, **dict(zip(columns, line, strict=True))}
+                for row, line in zip(rows, counts, strict=True)
+            ]
+            table(lines, title, plain=True)
             return
-    if largest := _largest(names, counts):
-        title = f"\nthe {len(largest)} largest confusions; --format json has the whole table"
-        table(largest, title)
-
-
-def _matrix(rows: list[str], columns: list[str], counts: list[list[int]]) -> list[dict[str, Any]]:
-    # the heading of the first column must differ from all classes
-    heading = "true \\ predicted"
-    return [
-        {heading: row, **{f"{name}": n for name, n in zip(columns, line, strict=True)}}
-        for row, line in zip(rows, counts, strict=True)
-    ]
-
-
-def _width(rows: list[str], columns: list[str], counts: list[list[int]]) -> int:
-    """Return the width of the matrix in characters, two between columns."""
-    widths = [
-        max(len(name), *(len(str(line[c])) for line in counts)) for c, name in enumerate(columns)
-    ]
-    return max(len("true \\ predicted"), *map(len, rows)) + sum(2 + width for width in widths)
-
-
-def _largest(names: list[str], counts: list[list[int]]) -> list[dict[str, Any]]:
-    """Return the most frequent errors, with their share of the true class."""
     errors = [(counts[i][j], i, j) for i, j in product(range(len(names)), repeat=2) if i != j]
-    return [
+    largest = [
         {"true": names[i], "predicted": names[j], "times": n,
          "share": f"{n / sum(counts[i]):.1%}"}
         for n, i, j in sorted(errors, key=lambda error: (-error[0], error[1:]))[:LARGEST]
         if n
     ]  # fmt: skip
+    if largest:
+        title = f"\nthe {len(largest)} largest confusions; --format json has the whole table"
+        table(largest, title)

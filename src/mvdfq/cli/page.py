@@ -47,7 +47,12 @@ class PageOptions:
         check_name(path.with_suffix(".json"))  # the longest of the names beside the page
         if not path.absolute().parent.is_dir():
             raise Refused(f"{path.parent} is not a folder.", "make the folder first", CANNOT_WRITE)
-        _check_beside(path)
+        from mvdfq.pages.html import foreign_files
+
+        for foreign in foreign_files(path)[:1]:  # .json or .csv of the user
+            message = f"--report {path} would replace {foreign}, which is not part of a report."
+            hint = f"name another page, for example {path.with_stem(path.stem + '-report')}"
+            raise Refused(message, hint, CANNOT_WRITE)
         if details != "all" and (not details.isdecimal() or int(details) < 1):
             message = f"--details must be a whole number above 0 or all, got {details}."
             raise Refused(message, "for example --details 60", USAGE)
@@ -66,18 +71,11 @@ class PageOptions:
         return n_channels if self.report and self.remove_channels and n_channels > 1 else 0
 
     def write(
-        self,
-        clf: Any,
-        read: Any,
-        data: Path,
-        result: Any,
-        recorder: Any,
-        rules: dict[str, Any],
-        quiet: bool = False,
-    ) -> Path | None:
-        """Write the page of an evaluation, if one is wanted; return its path."""
+        self, clf: Any, read: Any, data: Path, result: Any, recorder: Any, rules: Any, quiet: bool
+    ) -> None:
+        """Write the page of an evaluation, if one is wanted."""
         if self.report is None:
-            return None
+            return
         from mvdfq.pages.clips import sound_files
         from mvdfq.pages.report import finish, run_of
 
@@ -89,17 +87,7 @@ class PageOptions:
         with progress_bar("page", quiet) as progress:
             told = {} if progress is None else {"report": progress}
             finish(run, about, details, wanted, audio, self.report, **told)
-        return self.report
-
-
-def _check_beside(path: Path) -> None:
-    """Refuse a page whose .json or .csv would replace a file of the user."""
-    from mvdfq.pages.html import foreign_files
-
-    if foreign := foreign_files(path):
-        message = f"--report {path} would replace {foreign[0]}, which is not part of a report."
-        hint = f"name another page, for example {path.with_stem(path.stem + '-report')}"
-        raise Refused(message, hint, CANNOT_WRITE)
+        note(f"report: {self.report}", quiet)
 
 
 def command_line() -> str:
@@ -107,9 +95,7 @@ def command_line() -> str:
     return shlex.join(["mvdfq", *sys.argv[1:]])
 
 
-def write_explanation(
-    clf: Any, read: Any, which: int, data: Path, path: Path, quiet: bool = False
-) -> None:
+def write_explanation(clf: Any, read: Any, which: int, data: Path, path: Path, quiet: bool) -> None:
     """Write the page of one sequence."""
     from mvdfq.pages.clips import sound_files
     from mvdfq.pages.report import explanation_page

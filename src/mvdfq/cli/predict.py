@@ -9,11 +9,11 @@ import typer
 from mvdfq.cli import options as o
 from mvdfq.cli.errors import CANNOT_READ_MODEL, Refused
 from mvdfq.cli.output import Format, note, show_rows, working
-from mvdfq.cli.shared import Without
+from mvdfq.cli.shared import option
 
 # What a model remembers is no option where new data are read.
 NEVER = "recipe", "strands", "profile_values"
-NewData = Annotated[o.DataOptions, Without(*NEVER)]
+NewData = Annotated[o.DataOptions, NEVER]
 ModelPath = Annotated[Path, typer.Argument(help="A file that mvdfq train wrote.")]
 Unknown = Annotated[
     float | None,
@@ -34,9 +34,9 @@ def predict(
     model: ModelPath,
     data: Annotated[list[Path], typer.Argument(help="Files or a folder, as in training.")],
     reading: NewData,
-    probabilities: Annotated[
-        bool, typer.Option("--probabilities", help="Show the probabilities of all classes.")
-    ] = False,
+    probabilities: bool = option(
+        False, "Show the probabilities of all classes.", "--probabilities"
+    ),
     unknown: Unknown = None,
     format: o.Output = Format.human,
 ) -> None:
@@ -50,7 +50,9 @@ def predict(
     with working("predicting", quiet):
         decision = clf.decision_function(read.X)
         typical = None if unknown is None else clf.typicality(read.X)
-    chances, values = clf.probabilities(decision), _of_predicted(decision)
+    chances = clf.probabilities(decision)
+    # the decision value of the predicted class
+    values = (abs(decision) if decision.ndim == 1 else decision.max(axis=1)).tolist()
     labels = clf.classes_[chances.argmax(axis=1)]
     truth = _known_labels(read, clf, quiet)
     rows = []
@@ -63,8 +65,11 @@ def predict(
             row["decision_value"] = round(values[i], 6)
         if truth is not None:
             row["true"] = truth[i]
-        if probabilities:
-            row |= _all_chances(clf, chances[i], format)
+        if probabilities:  # of all classes: one column per class, in JSON one object
+            pairs = zip(clf.classes_, chances[i], strict=True)
+            every = {str(k): round(float(p), 4) for k, p in pairs}
+            columns = {f"p({one})": p for one, p in every.items()}
+            row |= {"probabilities": every} if format is Format.json else columns
         rows.append(row)
     show_rows(rows, format)
     if truth is not None:
@@ -72,19 +77,6 @@ def predict(
         if unknown is not None:  # a class that the model does not know is rightly unknown
             truth = [one if str(one) in known else UNKNOWN for one in truth]
         _say_accuracy(truth, [row["label"] for row in rows], quiet)
-
-
-def _of_predicted(decision: Any) -> list[float]:
-    """Return the decision value of the predicted class of each sequence."""
-    return (abs(decision) if decision.ndim == 1 else decision.max(axis=1)).tolist()
-
-
-def _all_chances(clf: Any, chances: Any, format: Format) -> dict[str, Any]:
-    """Return the probabilities of all classes: one column per class, in JSON one object."""
-    every = {str(k): round(float(p), 4) for k, p in zip(clf.classes_, chances, strict=True)}
-    if format is Format.json:
-        return {"probabilities": every}
-    return {f"p({one})": p for one, p in every.items()}
 
 
 def _known_labels(read: Any, clf: Any, quiet: bool) -> list[Any] | None:
@@ -135,20 +127,15 @@ def new_data(clf: Any, paths: list[Path], reading: o.DataOptions) -> Any:
     options = as_trained(clf, paths[0], given)
     reading = replace(reading, as_=options.pop("format"), **options)
     read = reading.read(o.one_or_all(paths))
-    _remark_other_rate(clf, read.X, reading.quiet)
-    return read
-
-
-def _remark_other_rate(clf: Any, X: Any, quiet: bool) -> None:
-    """Say if new data have another sampling rate than the training data."""
     trained = (getattr(clf, "training_", None) or {}).get("sampling_rate")
-    found = getattr(X, "sampling_rate", None)
+    found = getattr(read.X, "sampling_rate", None)
     if trained and found and not 0.9 < found / trained < 1.1:
         note(
             f"the training data have {trained:g} rows per second, these data {found:g}; "
             f"--resample {trained:g} brings them to the rate of the training data",
-            quiet,
+            reading.quiet,
         )
+    return read
 
 
 def warn_of_training_data(clf: Any, X: Any, consequence: str, quiet: bool = False) -> None:

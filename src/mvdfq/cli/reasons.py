@@ -34,6 +34,9 @@ class Reasons:
         )
         self.about = self.label if against is None else (self.label, against)
         self.title = self.explanation.title(self.about)
+        self.has_letters = explanation.are_letters
+        # whether the reverse complement follows each sequence
+        self.is_joined = getattr(clf, "source_", {}).get("strands") == "both"
         self.column, self.sign = self.explanation.column(self.about)
 
     @cached_property
@@ -60,22 +63,20 @@ class Reasons:
         value, constant = (
             f"{self.sums[key]:+.2f}" for key in ("decision_value", "evidence_constant")
         )
-        chance = f"{dict(self.chances)[self.label]:.0%}".replace("%", " %")
-        asked = (
-            "" if self.label == self.whole.predicted else f" (predicted: {self.whole.predicted})"
-        )
+        predicted = self.whole.predicted
+        asked = "" if self.label == predicted else f" (predicted: {predicted})"
         rather = "" if self.title == str(self.label) else f" for {self.title}"
-        if not any(term.class_means for term in self.clf.terms_):
-            gets = f"It gets {value}{rather}: {constant} like every sequence, and the rest"
-        else:
-            gets = f"{self._compared()} gets {constant}{rather}; this one gets {value},"
-        return f"{self.label}, {chance}{asked}. {gets} because of:"
+        is_pair = isinstance(self.explanation.labels[0], tuple) and len(self.clf.classes_) > 2
+        gets = f"It gets {value}{rather}: {constant} like every sequence, and the rest"
+        if any(term.class_means for term in self.clf.terms_):
+            compared = "An average other sequence"
+            if self.against is not None or is_pair:
+                compared = "A sequence halfway between both classes"
+            gets = f"{compared} gets {constant}{rather}; this one gets {value},"
+        return f"{self.label}, {self._chance(self.label)}{asked}. {gets} because of:"
 
-    def _compared(self) -> str:
-        pairs = isinstance(self.explanation.labels[0], tuple)
-        if self.against is not None or (pairs and len(self.clf.classes_) > 2):
-            return "A sequence halfway between both classes"
-        return "An average other sequence"
+    def _chance(self, label: Any) -> str:
+        return f"{dict(self.chances)[label]:.0%}".replace("%", " %")
 
     @cached_property
     def runner_up(self) -> Any:
@@ -83,16 +84,6 @@ class Reasons:
         if self.against is not None or len(self.clf.classes_) == 2:
             return None
         return next(label for label, _ in self.chances if label != self.label)
-
-    @cached_property
-    def has_letters(self) -> bool:
-        """Whether the sequence is a string of letters."""
-        return self.whole.are_letters
-
-    @cached_property
-    def is_joined(self) -> bool:
-        """Whether the reverse complement follows each sequence."""
-        return getattr(self.clf, "source_", {}).get("strands") == "both"
 
     def tables(self) -> list[tuple[list[dict[str, Any]], str]]:
         """Return tables of what speaks for the class, against it, and for the runner-up."""
@@ -123,8 +114,7 @@ class Reasons:
             return []
         other = Reasons(self.clf, self.whole, self.name, self.top, self.runner_up, self.label)
         rows = [row for row in other.rows() if row["evidence"] > 0][:FOR_OTHER]
-        chance = f"{dict(self.chances)[self.runner_up]:.0%}".replace("%", " %")
-        about = f"next is {self.runner_up}, {chance}"
+        about = f"next is {self.runner_up}, {self._chance(self.runner_up)}"
         if not rows:
             return [([], f"{about}; nothing speaks for it rather than for {self.label}")]
         return [
@@ -137,39 +127,35 @@ class Reasons:
             return [
                 {"evidence": round(one.evidence, 4), "letters": one.text,
                  "where": f"positions {one.first} to {one.last}"}
-                for one in self._regions
+                for one in self._found
             ]  # fmt: skip
         return [
             {"evidence": round(one.evidence, 4), "when": one.when, "channels": one.what}
-            for one in self._moments
+            for one in self._found
         ]
 
     def flat_rows(self) -> list[dict[str, Any]]:
         """Return numbers for programs: where a moment starts and ends, and each channel in it."""
         if self.has_letters:
             return [{"start": one.first, "end": one.last, "letters": one.text,
-                     "evidence": one.evidence} for one in self._regions]  # fmt: skip
+                     "evidence": one.evidence} for one in self._found]  # fmt: skip
         return [
             {"start": start, "end": end, "channel": channel, "evidence": evidence}
-            for one in self._moments
+            for one in self._found
             for start, end in [one.seconds or one.frames]
             for channel, evidence in one.by_channel.items()
         ]
 
     @cached_property
-    def _regions(self) -> list[Any]:
-        from mvdfq.explain.moments import find_regions
+    def _found(self) -> list[Any]:
+        """The strongest moments or regions of either sign, none weak beside the strongest."""
+        from mvdfq.explain.moments import find_moments, find_regions
 
-        return self._strong(find_regions(self.explanation, 10**6, self.about, self.is_joined))
-
-    @cached_property
-    def _moments(self) -> list[Any]:
-        from mvdfq.explain.moments import find_moments
-
-        return self._strong(find_moments(self.explanation, 10**6, self.about))
-
-    def _strong(self, found: list[Any]) -> list[Any]:
-        """Return the strongest of either sign, without those that are weak beside the strongest."""
+        found: list[Any] = (
+            find_regions(self.explanation, 10**6, self.about, self.is_joined)
+            if self.has_letters
+            else find_moments(self.explanation, 10**6, self.about)
+        )
         least = LEAST * max((abs(one.evidence) for one in found), default=0)
         kept = [one for one in found if abs(one.evidence) > least]
         of_sign = [[one for one in kept if s * one.evidence > 0][: self.top] for s in (1, -1)]
@@ -179,25 +165,18 @@ class Reasons:
         """Return the words of a string with the most evidence, and their positions."""
         from mvdfq.explain.moments import find_patterns
 
-        return [
-            self._letters_row(one) for one in find_patterns(self.explanation, self.top, self.about)
-        ]
-
-    def _letters_row(self, one: Any) -> dict[str, Any]:
-        first, *more = one.positions
-        where = self._position(first, len(one))
-        where += f" and {len(more)} more" if more else ""
-        return {"evidence": round(one.evidence, 4), "letters": one.text, "where": where}
-
-    def _position(self, start: int, length: int) -> str:
-        """Return a position counted from 1 on the given strand."""
-        n_frames = self.explanation.by_time.shape[1]
+        n_frames, rows = self.explanation.by_time.shape[1], []
         strand = n_frames // 2 if self.is_joined else n_frames
-        if start < strand:
-            return f"position {start + 1}"
-        # the reverse complement follows the strand and a gap, and runs backwards
-        end = start - strand - 1 + length
-        return f"position {strand - end + 1} of the reverse strand"
+        for one in find_patterns(self.explanation, self.top, self.about):
+            start, *more = one.positions
+            where = f"position {start + 1}"
+            if start >= strand:
+                # the reverse complement follows the strand and a gap, and runs backwards
+                end = start - strand - 1 + len(one)
+                where = f"position {strand - end + 1} of the reverse strand"
+            where += f" and {len(more)} more" if more else ""
+            rows.append({"evidence": round(one.evidence, 4), "letters": one.text, "where": where})
+        return rows
 
     def word_rows(self) -> list[dict[str, Any]]:
         """Return the words with the most evidence, as they were counted."""
@@ -225,8 +204,8 @@ class Reasons:
             "probability": chances[str(self.label)],
             "probabilities": chances,
             **self.sums,
-            "moments": [] if self.has_letters else [_plain(one) for one in self._moments],
-            "regions": [vars(one) for one in self._regions] if self.has_letters else [],
+            "moments": [] if self.has_letters else [_plain(one) for one in self._found],
+            "regions": [vars(one) for one in self._found] if self.has_letters else [],
             "letters": self.letter_rows() if self.has_letters else [],
         }
 

@@ -54,19 +54,14 @@ def reproduce(
             autocompletion=completed(TABLES),
         ),
     ] = "",
-    data: Annotated[
-        Path | None,
-        typer.Option(
-            help="Folder that holds gtzan, artist20, ismir2004 or proteins, or one of the four.",
-            rich_help_panel="Running it again",
-        ),
-    ] = None,
+    data: Path | None = option(
+        None,
+        "Folder that holds gtzan, artist20, ismir2004 or proteins, or one of the four.",
+        panel="Running it again",
+    ),
     *,
     options: RunOptions,
-    output: Annotated[
-        Path | None,
-        typer.Option("-o", "--output", help="Folder for TABLE.csv, .json and .html."),
-    ] = None,
+    output: Path | None = option(None, "Folder for TABLE.csv, .json and .html.", "-o", "--output"),
     format: o.Output = Format.human,
     quiet: o.Quiet = False,
     n_jobs: o.Jobs = -1,
@@ -77,21 +72,23 @@ def reproduce(
     Without TABLE, list the tables. Every finished fold is stored, so a run can be interrupted.
     Example: mvdfq reproduce genre --data sets/ -o results/
     """
-    from mvdfq.reproduce.api import TABLES
+    from mvdfq.reproduce import api
 
-    can_be_run = name in TABLES
+    can_be_run = name in api.TABLES
     _check(name, options.given, data is not None and can_be_run, output)
-    if not name:
-        _list_tables(format)
-    elif data is None or not can_be_run:
+    if data is None or not can_be_run:
         _show_published(name, format)
-        why = (
-            "this table cannot be computed" if data else "--data FOLDER computes the figures again"
-        )
-        note(f"Published figures only; {why}.", quiet)
+        again = "--data FOLDER computes the figures again"
+        why = "this table cannot be computed" if data else again
+        note(f"Published figures only; {why}.", quiet or not name)
     else:
-        means = {"n_jobs": n_jobs, "memory_limit": memory_limit}
-        result = _run(name, data, options.given | means, quiet)
+        try:
+            with progress_bar("folds", quiet) as progress:
+                means = {"n_jobs": n_jobs, "memory_limit": memory_limit, "progress": progress}
+                result = api.run(name, data, **means, **options.given)
+        except KeyboardInterrupt:
+            note(MORE, quiet)
+            raise
         if output is not None:  # first, since a pipe may close before all output is shown
             _write(result, output, quiet)
         _show(result, format)
@@ -115,31 +112,24 @@ def _check(name: str, given: dict[str, Any], is_run: bool, output: Path | None) 
         except ValueError as error:
             raise Refused(str(error), "", USAGE) from None
     if output is not None:
-        _check_folder(output)
-
-
-def _check_folder(path: Path) -> None:
-    place = path if path.exists() else path.parent
-    if not place.is_dir():
-        raise Refused(f"{place} is not a folder.", "create it or name another", CANNOT_WRITE)
-    if not os.access(place, os.W_OK):
-        raise Refused(f"{place} cannot be written to.", "name another output", CANNOT_WRITE)
-
-
-def _list_tables(format: Format) -> None:
-    from mvdfq.reproduce.published import TITLES, figures
-
-    rows = [
-        {"table": name, "title": title, "published_figures": len(figures(name))}
-        for name, title in TITLES.items()
-    ]
-    show_rows(rows, format)
+        place = output if output.exists() else output.parent
+        if not place.is_dir():
+            raise Refused(f"{place} is not a folder.", "create it or name another", CANNOT_WRITE)
+        if not os.access(place, os.W_OK):
+            raise Refused(f"{place} cannot be written to.", "name another output", CANNOT_WRITE)
 
 
 def _show_published(name: str, format: Format) -> None:
     """Print the figures of the paper; for people, columns of equal values stand above the table."""
     from mvdfq.reproduce.published import TITLES, figures
 
+    if not name:
+        rows = [
+            {"table": name, "title": title, "published_figures": len(figures(name))}
+            for name, title in TITLES.items()
+        ]
+        show_rows(rows, format)
+        return
     printed = figures(name)
     if format is not Format.human:
         show_rows([asdict(figure) for figure in printed], format)
@@ -149,42 +139,25 @@ def _show_published(name: str, format: Format) -> None:
     columns = {heads.get(key, key): [getattr(each, key) for each in printed] for key in keys}
     alike = {head: values[0] for head, values in columns.items() if len(set(values)) == 1}
     above = ", ".join(f"{head} {value}" for head, value in alike.items() if value)
-    rows = [
-        {head: values[i] for head, values in columns.items() if head not in alike}
-        for i in range(len(printed))
-    ]
+    rest = {head: values for head, values in columns.items() if head not in alike}
+    rows = [dict(zip(rest, line, strict=True)) for line in zip(*rest.values(), strict=True)]
     table(rows, f"{TITLES[name]}\n{above}".rstrip())
 
 
-def _run(name: str, data: Path, options: dict[str, Any], quiet: bool) -> Any:
-    from mvdfq.reproduce.api import run
-
-    try:
-        with progress_bar("folds", quiet) as progress:
-            return run(name, data, progress=progress, **options)
-    except KeyboardInterrupt:
-        note(MORE, quiet)
-        raise
-
-
 def _show(result: Any, format: Format) -> None:
-    if format is Format.json:
-        show_json(result.to_dict())
-    elif format is Format.csv:
-        from mvdfq.reproduce.result import csv_rows
-
-        show_rows(csv_rows(result), format)
-    else:
-        _show_blocks(result)
-
-
-def _show_blocks(result: Any) -> None:
-    """Print the tables of a result for people, and the remarks below each table."""
+    """Print a result; for people, tables with the remarks below each table."""
     from rich.console import Console
 
     from mvdfq.reproduce.arrange import fact_words
+    from mvdfq.reproduce.result import csv_rows
     from mvdfq.reproduce.show import blocks
 
+    if format is Format.json:
+        show_json(result.to_dict())
+        return
+    if format is Format.csv:
+        show_rows(csv_rows(result), format)
+        return
     above, width = f"{result.title}\n{fact_words(result.facts)}\n", Console().width
     for block in blocks(result):
         table(block.rows, "\n".join((above, block.heading("\n"))))

@@ -12,53 +12,44 @@ from mvdfq.cli import options as o
 from mvdfq.cli.errors import USAGE, Refused
 from mvdfq.cli.output import Format, note, printable, progress_bar, show_json, show_rows
 from mvdfq.cli.predict import NEVER, ModelPath, Unknown, load, new_data
-from mvdfq.cli.shared import Without
+from mvdfq.cli.shared import option
 from mvdfq.cli.train import check_output
 
-PAGES = ".svg", ".html"
-
-
-class Found(StrEnum):
-    """How events are shown."""
-
-    human = "human"
-    json = "json"
-    csv = "csv"
-    audacity = "audacity"
+# How events are shown.
+Found = StrEnum("Found", ["human", "json", "csv", "audacity"])
 
 
 def scan(
     model: ModelPath,
     data: Annotated[list[Path], typer.Argument(help="Long recordings: files, as in training.")],
-    reading: Annotated[o.DataOptions, Without(*NEVER, "label", "group", "windows", "step")],
+    reading: Annotated[o.DataOptions, (*NEVER, "label", "group", "windows", "step")],
     *,
-    window: Annotated[
-        str | None,
-        typer.Option(
-            help="Length of a window, such as 5s, 500ms or 250 (rows); default: the median length "
-            "of the training sequences."
-        ),
-    ] = None,
-    step: Annotated[
-        str | None,
-        typer.Option(help="From one window to the next, such as 1s; default: half a window."),
-    ] = None,
+    window: str | None = option(
+        None,
+        "Length of a window, such as 5s, 500ms or 250 (rows); default: the median length of the "
+        "training sequences.",
+    ),
+    step: str | None = option(
+        None, "From one window to the next, such as 1s; default: half a window."
+    ),
     unknown: Unknown = None,
-    picture: Annotated[
-        Path | None,
-        typer.Option(
-            help="Picture of the events to write: .svg, or .html, a page that plays the sound."
-        ),
-    ] = None,
-    format: Annotated[
-        Found, typer.Option("--format", help="Format of the results; audacity: a label track.")
-    ] = Found.human,
+    picture: Path | None = option(
+        None, "Picture of the events to write: .svg, or .html, a page that plays the sound."
+    ),
+    format: Found = option(
+        Found.human, "Format of the results; audacity: a label track.", "--format"
+    ),
 ) -> None:
     """Find events in long recordings: classify every window, join neighbours of one class.
 
     Example: mvdfq scan sounds.mvdfq garden.wav --window 5s --step 1s --unknown
     """
-    _check_picture(picture, data)
+    if picture is not None:
+        if picture.suffix not in (".svg", ".html"):
+            raise Refused(f"--picture must end in .svg or .html, got {picture}.", "", USAGE)
+        if len(data) > 1:
+            raise Refused("--picture shows one recording.", "name one recording", USAGE)
+        check_output(picture, data[0])
     if format is Found.audacity and len(data) > 1:
         hint = "call mvdfq scan once per recording"
         raise Refused("--format audacity writes the labels of one recording.", hint, USAGE)
@@ -74,17 +65,6 @@ def scan(
         replace_file(picture, text.encode())
         note(f"picture: {picture}", reading.quiet)
     _show(found, format)
-
-
-def _check_picture(picture: Path | None, data: list[Path]) -> None:
-    """Raise an error for a picture that cannot be written, before the work."""
-    if picture is None:
-        return
-    if picture.suffix not in PAGES:
-        raise Refused(f"--picture must end in .svg or .html, got {picture}.", "", USAGE)
-    if len(data) > 1:
-        raise Refused("--picture shows one recording.", "name one recording", USAGE)
-    check_output(picture, data[0])
 
 
 def _scanned(

@@ -27,14 +27,6 @@ ON_CLUSTER = ("train", "gram", "predict", "evaluate")
 ON_CARD = (*ON_CLUSTER, "reproduce")
 
 
-class Without(tuple[str, ...]):
-    """Fields of a dataclass that are no options: ``Annotated[Parts, Without("seed")]``."""
-
-    def __new__(cls, *names: str) -> "Without":
-        """Return the names of the fields."""
-        return super().__new__(cls, names)
-
-
 def option(
     default: Any,
     help: str,
@@ -43,7 +35,10 @@ def option(
     values: Iterable[str] = (),
     **more: Any,
 ) -> Any:
-    """Return a field of a dataclass that is an option; `values` are what the tab key offers."""
+    """Return an option, as a field of a dataclass or as the default of a parameter of a command.
+
+    `values` are what the tab key offers.
+    """
     if values:
         more["autocompletion"] = completed(values)
     info = typer.Option(*names, help=help, rich_help_panel=panel, **more)
@@ -84,9 +79,16 @@ def with_shared(command: Callable[..., None]) -> Callable[..., None]:
     }
     options: dict[str, Parameter] = {}
     for name, parameter in own.items():
+        if isinstance(parameter.default, Field):
+            parameter = _parameter(parameter.default, name, parameter.annotation)
         for each in records[name].parameters() if name in records else [parameter]:
             options.setdefault(each.name, each.replace(kind=Parameter.KEYWORD_ONLY))
-    added = _added(command.__name__, options)
+    fitting = {
+        "progress": "quiet" in options,
+        "scheduler": command.__name__ in ON_CLUSTER,
+        "engine": command.__name__ in ON_CARD,
+    }
+    added = _Record(Whole, [name for name, fits in fitting.items() if fits])
 
     @wraps(command)
     def run(**given: Any) -> None:
@@ -97,7 +99,7 @@ def with_shared(command: Callable[..., None]) -> Callable[..., None]:
 
         def carry_out() -> None:
             _show_progress(whole.progress if "progress" in added.names else Mode.none)
-            with _card(whole.engine), _cluster(whole.scheduler):
+            with _computing(whole.engine, whole.scheduler):
                 command(**arguments)
 
         copy_context().run(carry_out)  # the settings end with the command
@@ -118,76 +120,60 @@ class _Record:
 
     @classmethod
     def of(cls, annotation: Any) -> "_Record | None":
-        """Return the record of a parameter; None if the parameter takes no dataclass."""
+        """Return the record of a parameter; None if the parameter takes no dataclass.
+
+        ``Annotated[Parts, ("seed",)]`` names fields that are no options.
+        """
         is_noted = get_origin(annotation) is Annotated
         kind, *notes = get_args(annotation) if is_noted else (annotation,)
         if not is_dataclass(kind):
             return None
-        without = {name for note in notes if isinstance(note, Without) for name in note}
+        without = {name for note in notes for name in note}
         return cls(kind, [each.name for each in fields(kind) if each.name not in without])
 
     def parameters(self) -> list[Parameter]:
         """Return the fields as parameters of a command."""
-        known = {each.name: each for each in fields(self.cls)}
-        return [_parameter(known[name]) for name in self.names]
+        every = [each for each in fields(self.cls) if each.name in self.names]
+        return [_parameter(each, each.name, each.type) for each in every]
 
     def filled(self, given: dict[str, Any]) -> Any:
         """Return the dataclass with the values that the user gives."""
         return self.cls(**{name: given[name] for name in self.names})
 
 
-def _parameter(each: Field[Any]) -> Parameter:
+def _parameter(each: Field[Any], name: str, kind: Any) -> Parameter:
     info = each.metadata.get("option")
-    kind = each.type if info is None else Annotated[each.type, info]
-    return Parameter(each.name, Parameter.KEYWORD_ONLY, default=each.default, annotation=kind)
-
-
-def _added(command: str, options: dict[str, Parameter]) -> _Record:
-    """Return the options that hold for a whole command."""
-    fitting = {
-        "progress": "quiet" in options,
-        "scheduler": command in ON_CLUSTER,
-        "engine": command in ON_CARD,
-    }
-    return _Record(Whole, [name for name, fits in fitting.items() if fits])
+    kind = kind if info is None else Annotated[kind, info]
+    return Parameter(name, Parameter.KEYWORD_ONLY, default=each.default, annotation=kind)
 
 
 @contextmanager
-def _card(engine: Device) -> Iterator[None]:
-    """Let a graphics card compute; raise an error at once if no card is found."""
-    if engine is Device.cpu:
-        yield
-        return
-    from mvdfq._engines.choice import use_engine
-
+def _computing(engine: Device, address: str | None) -> Iterator[None]:
+    """Let a graphics card or the cluster of a scheduler compute; raise an error at once if none."""
     with ExitStack() as stack:
-        try:
-            stack.enter_context(use_engine(str(engine)))
-        except ImportError:
-            message = "--engine gpu needs torch, which is not installed."
-            raise Refused(message, "pip install 'mvdfq[gpu]', or pass --engine cpu") from None
-        except RuntimeError:
-            message = "--engine gpu needs a graphics card that torch can use, but torch finds none."
-            hint = "install a build of torch for the card, or pass --engine cpu"
-            raise Refused(message, hint) from None
-        yield
+        if engine is not Device.cpu:
+            from mvdfq._engines.choice import use_engine
 
+            try:
+                stack.enter_context(use_engine(str(engine)))
+            except ImportError:
+                message = "--engine gpu needs torch, which is not installed."
+                raise Refused(message, "pip install 'mvdfq[gpu]', or pass --engine cpu") from None
+            except RuntimeError:
+                message = (
+                    "--engine gpu needs a graphics card that torch can use, but torch finds none."
+                )
+                hint = "install a build of torch for the card, or pass --engine cpu"
+                raise Refused(message, hint) from None
+        if address is not None:
+            from mvdfq._engines.choice import Engine, use_engine
+            from mvdfq._engines.spread import client_of
 
-@contextmanager
-def _cluster(address: str | None) -> Iterator[None]:
-    """Let the cluster of a scheduler compute; say at once if no scheduler answers."""
-    if address is None:
-        yield
-        return
-    from mvdfq._engines.choice import Engine, use_engine
-    from mvdfq._engines.spread import client_of
-
-    with ExitStack() as stack:
-        try:
-            client = stack.enter_context(client_of(Engine("dask", client=address)))
-        except (ConnectionError, ImportError, ValueError) as error:
-            raise Refused(f"--scheduler {address}: {error}") from None
-        stack.enter_context(use_engine(client))
+            try:
+                client = stack.enter_context(client_of(Engine("dask", client=address)))
+            except (ConnectionError, ImportError, ValueError) as error:
+                raise Refused(f"--scheduler {address}: {error}") from None
+            stack.enter_context(use_engine(client))
         yield
 
 

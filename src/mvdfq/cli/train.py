@@ -31,13 +31,12 @@ def train(
     for path in data:
         check_output(output, path)
     _tell_replaced(output, reading.quiet)
-    parts.check()
+    clf = parts.classifier(verbose=not reading.quiet)
     reading = parts.reading(replace(reading, as_=reading.kind(data)))
     read = reading.labelled(o.one_or_all(data))
     if read.split is not None:
         note("Training on the training part that the data name.", reading.quiet)
         read = read.take((read.split == "train").nonzero()[0])
-    clf = parts.classifier(verbose=not reading.quiet)
     groups = useful_groups(read.groups, read.y)
     if groups is not None:
         n_groups = len(set(groups.tolist()))

@@ -52,12 +52,7 @@ def load_japanese_vowels(
     parts = {"train": slice(N_TRAIN), "test": slice(N_TRAIN, None), None: slice(None)}
     if split not in parts:
         raise ValueError(f'split must be "train", "test" or None, got {split!r}.')
-    X, y = _read()
-    return X[parts[split]], y[parts[split]]
-
-
-def _read() -> tuple[list[NDArray[np.float64]], NDArray[np.str_]]:
-    """Unpack what tools/make_japanese_vowels.py packed."""
+    # tools/make_japanese_vowels.py packed the data.
     with (files(__package__) / "japanese_vowels.npz").open("rb") as file, np.load(file) as stored:
         planes, lengths, labels = stored["planes"], stored["lengths"], stored["labels"]
     # The planes are the bytes of little-endian integers, in millionths: dividing by a million
@@ -65,4 +60,4 @@ def _read() -> tuple[list[NDArray[np.float64]], NDArray[np.str_]]:
     values = np.ascontiguousarray(planes.T).view("<i4")[:, 0] / 1e6
     ends = N_CHANNELS * np.cumsum(lengths, dtype=np.int64)
     X = [np.array(x).reshape(N_CHANNELS, -1) for x in np.split(values, ends[:-1])]
-    return X, labels.astype(str)
+    return X[parts[split]], labels.astype(str)[parts[split]]

@@ -65,17 +65,6 @@ def make_autoregressive(
     [0, 0, 1, 1]
     """
     shortest, longest = (n_timepoints,) * 2 if isinstance(n_timepoints, int) else n_timepoints
-    _check(n_sequences, n_channels, shortest, longest, n_classes)
-    rng = np.random.default_rng(random_state)
-    coefficients = _draw_coefficients(rng, (n_classes, n_channels))
-    y = rng.permutation(np.arange(n_sequences) % n_classes)
-    lengths = rng.integers(shortest, longest, size=n_sequences, endpoint=True)
-    frames = _recur(rng, coefficients[:, y], longest)
-    return [frames[:n, i].T.copy() for i, n in enumerate(lengths)], y
-
-
-def _check(n_sequences: int, n_channels: int, shortest: int, longest: int, n_classes: int) -> None:
-    """Refuse sizes that no data set can have."""
     if min(n_sequences, n_channels, n_classes) < 1:
         raise ValueError(
             "n_sequences, n_channels and n_classes must be at least 1, "
@@ -86,6 +75,12 @@ def _check(n_sequences: int, n_channels: int, shortest: int, longest: int, n_cla
             "n_timepoints must be a positive length or a pair (shortest, longest), "
             f"got shortest={shortest} and longest={longest}."
         )
+    rng = np.random.default_rng(random_state)
+    coefficients = _draw_coefficients(rng, (n_classes, n_channels))
+    y = rng.permutation(np.arange(n_sequences) % n_classes)
+    lengths = rng.integers(shortest, longest, size=n_sequences, endpoint=True)
+    frames = _recur(rng, coefficients[:, y], longest)
+    return [frames[:n, i].T.copy() for i, n in enumerate(lengths)], y
 
 
 def _draw_coefficients(rng: np.random.Generator, shape: tuple[int, int]) -> NDArray[np.float64]:

@@ -7,7 +7,7 @@ Only `steps_of` knows this.
 from collections.abc import Iterable
 from dataclasses import replace
 from numbers import Integral
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin, clone
@@ -27,7 +27,7 @@ class SequenceTransformer(TransformerMixin, BaseEstimator):
 
     `fit` remembers the number of channels, their names and which channels hold symbols;
     `transform` refuses other channels and adds names and flags that a plain list does not have.
-    A subclass writes `_fit` and `_transform`, which take checked sequences.
+    A subclass writes `_fit` and `_transform`, which take checked sequences, and `_check_learned`.
 
     The rest of the package does not test which class a transformer is; it calls methods: streams
     call `reach`, explanations call `channel_shares` and, for quantizers, `symbol_names`; model
@@ -50,6 +50,8 @@ class SequenceTransformer(TransformerMixin, BaseEstimator):
     n_channels_in_: int
     channel_names_in_: tuple[str, ...] | None
     symbolic_in_: tuple[bool, ...]
+    # What `reach` returns; a subclass whose reach depends on its parameters overrides `reach`.
+    _reach: ClassVar[int | None] = None
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         # The output is not an array, so scikit-learn must not put it into a data frame.
@@ -148,26 +150,26 @@ class SequenceTransformer(TransformerMixin, BaseEstimator):
         For each update, a stream encodes only so many old frames again. None means the whole
         sequence, which is always correct but slow.
         """
-        return None
+        return self._reach
 
     def check_learned(self) -> None:
         """Raise an error if the learned values do not belong together.
 
         Model files call this method before the values are used, after they have compared every
-        value with its annotation. A subclass calls ``super().check_learned()`` and then checks
-        what annotations cannot say: shapes, ranges and relations.
+        value with its annotation.
         """
         n, flags, names = self.n_channels_in_, self.symbolic_in_, self.channel_names_in_
         known = 0 < n <= MOST_CHANNELS
         require(known, f"n_channels_in_ must be from 1 to {MOST_CHANNELS}, got {n!r}")
-        require(
-            len(flags) in (0, n),
-            f"symbolic_in_ must hold one bool for each of the {n} channels, got {len(flags)}",
-        )
-        require(
-            names is None or len(names) == n,
-            f"channel_names_in_ must hold one name for each of the {n} channels or be None",
-        )
+        each = f"for each of the {n} channels"
+        fits = len(flags) in (0, n)
+        require(fits, f"symbolic_in_ must hold one bool {each}, got {len(flags)}")
+        fits = names is None or len(names) == n
+        require(fits, f"channel_names_in_ must hold one name {each} or be None")
+        self._check_learned()
+
+    def _check_learned(self) -> None:
+        """Check what annotations cannot say of a subclass: shapes, ranges and relations."""
 
     def set_output(self, *, transform: str | None = None) -> Any:
         """Accept a call of scikit-learn's `set_output` without effect.
@@ -192,11 +194,6 @@ class SequenceTransformer(TransformerMixin, BaseEstimator):
         """Return one flag per channel seen in `fit`, True if the channel holds symbols."""
         return np.array(self.symbolic_in_ or (False,) * self.n_channels_in_)
 
-    @property
-    def _input_names(self) -> tuple[str, ...]:
-        """Return the names of the channels seen in `fit`; ``x0, x1, ...`` without names."""
-        return channel_names(self._nothing())
-
     def _nothing(self) -> Sequences:
         """Return a collection without sequences, with the channels seen in `fit`."""
         return Sequences(
@@ -218,7 +215,8 @@ class SequenceTransformer(TransformerMixin, BaseEstimator):
 
     def _read(self, X: Any) -> Sequences:
         """Check that the sequences given to `transform` have the channels seen in `fit`."""
-        check_is_fitted(self)
+        if not self.__sklearn_is_fitted__():  # asked first: scikit-learn takes longer to ask
+            check_is_fitted(self)
         X = check_sequences(X, n_channels=self.n_channels_in_)
         known = self.channel_names_in_
         names = X.channel_names or known
@@ -253,9 +251,7 @@ class SequenceTransformer(TransformerMixin, BaseEstimator):
 class PerChannel(SequenceTransformer):
     """Base of the transformers whose rows are the channels, each made of one channel alone."""
 
-    def reach(self) -> int | None:
-        """Return 0: a frame is read without its neighbours."""
-        return 0
+    _reach: ClassVar[int | None] = 0
 
     def channel_shares(self) -> np.ndarray:
         """Return the identity: every row is one channel."""
@@ -296,8 +292,6 @@ class UnknownShares(AttributeError):
 def steps_of(*parts: Any) -> list[Any]:
     """Return the transformers that the parts apply, in the order of use.
 
-    Examples
-    --------
     >>> from sklearn.pipeline import make_pipeline
     >>> from mvdfq import Delta, Smooth
     >>> steps_of(make_pipeline(Smooth(9), "passthrough"), None, Delta())
@@ -348,21 +342,14 @@ def reach_of(*parts: Any) -> int | None:
 
     A transformer without `reach` may read all frames, so its reach is None.
 
-    Examples
-    --------
     >>> from sklearn.pipeline import make_pipeline
     >>> from mvdfq import Centre, Delta, Smooth
     >>> reach_of(make_pipeline(Smooth(9), Delta())), reach_of(Smooth(9), Centre())
     (5, None)
     """
     steps = steps_of(*parts)
-    return combined_reach((step.reach() if hasattr(step, "reach") else None for step in steps), sum)
-
-
-def combined_reach(reaches: Iterable[int | None], how: Any) -> int | None:
-    """Return the sum or the maximum of several reaches; None if one of them is None."""
-    found = list(reaches)
-    return None if None in found else how(found)
+    reaches: list[Any] = [step.reach() if hasattr(step, "reach") else None for step in steps]
+    return None if None in reaches else sum(reaches)
 
 
 def shares_of(parts: Iterable[Any], n_channels: int) -> np.ndarray:
@@ -372,23 +359,19 @@ def shares_of(parts: Iterable[Any], n_channels: int) -> np.ndarray:
     """
     shares = np.eye(n_channels)
     for step in steps_of(*parts):
-        shares = _shares_of_step(step, len(shares)) @ shares
-    return shares
-
-
-def _shares_of_step(step: Any, n_rows_in: int) -> np.ndarray:
-    name = type(step).__name__
-    if not hasattr(step, "channel_shares"):
-        raise UnknownShares(
-            f"{name} does not say which channels its rows are made of, so importance and "
-            f"evidence by channel are not known; use by_row, or give {name} a method "
-            f"channel_shares."
-        )
-    shares = np.asarray(step.channel_shares(), dtype=float)
-    sums_to_one = shares.ndim == 2 and np.allclose(shares.sum(axis=1), 1) and (shares >= 0).all()
-    if not sums_to_one or shares.shape[1] != n_rows_in:
-        raise ValueError(
-            f"{name}.channel_shares() must return an array of shape (n_rows, {n_rows_in}) with "
-            f"non-negative rows that sum to 1, got shape {shares.shape}."
-        )
+        name = type(step).__name__
+        if not hasattr(step, "channel_shares"):
+            raise UnknownShares(
+                f"{name} does not say which channels its rows are made of, so importance and "
+                f"evidence by channel are not known; use by_row, or give {name} a method "
+                f"channel_shares."
+            )
+        own = np.asarray(step.channel_shares(), dtype=float)
+        sums_to_one = own.ndim == 2 and np.allclose(own.sum(axis=1), 1) and (own >= 0).all()
+        if not sums_to_one or own.shape[1] != len(shares):
+            raise ValueError(
+                f"{name}.channel_shares() must return an array of shape (n_rows, {len(shares)}) "
+                f"with non-negative rows that sum to 1, got shape {own.shape}."
+            )
+        shares = own @ shares
     return shares

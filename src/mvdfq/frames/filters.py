@@ -1,9 +1,8 @@
 """Responses of short fixed filters as rows of numbers, as MiniRocket computes them."""
 
 from collections import deque
-from collections.abc import Iterable
 from dataclasses import KW_ONLY, dataclass, field, replace
-from itertools import combinations, pairwise
+from itertools import combinations, pairwise, product
 from typing import Any
 
 import numpy as np
@@ -104,17 +103,20 @@ class Filters(SequenceTransformer):
 
     def _transform(self, X: Sequences) -> Sequences:
         """Compute the responses."""
-        symbolic = X.symbolic_mask
-        passed = self._passed
         rows = np.empty((len(self.members_), X.data.shape[1]), X.data.dtype)
-        jobs = [(i, a, b) for i in range(len(self.dilations_)) for a, b in self._cuts(len(X))]
-        data = np.ascontiguousarray(X.data[~symbolic])
+        data = np.ascontiguousarray(X.data[~X.symbolic_mask])
+        # one block of sequences per thread
+        workers = max(1, min(n_threads(self.n_jobs), len(X)))
+        blocks = list(pairwise(np.linspace(0, len(X), workers + 1).astype(int).tolist()))
 
-        def respond(job: tuple[int, int, int]) -> None:
-            self._respond(data, X.offsets, job, rows)
+        def respond(job: tuple[int, tuple[int, int]]) -> None:
+            i, (a, b) = job
+            out = rows[i * len(TAPS) : (i + 1) * len(TAPS)]
+            filter_responses(data, X.offsets[a : b + 1], self.compiled(i), out)
 
+        jobs = product(range(len(self.dilations_)), blocks)
         deque(run_in_order(respond, jobs, n_threads(self.n_jobs)), maxlen=0)
-        names = channel_names(X)
+        names, passed = channel_names(X), self._passed
         return replace(
             X,
             data=np.concatenate([rows, X.data[passed]]) if passed.size else rows,
@@ -138,19 +140,6 @@ class Filters(SequenceTransformer):
         if max(dilations) >= LONGEST:
             raise ValueError(f"dilations must be below {LONGEST}, got {max(dilations)}.")
         return dilations
-
-    def _cuts(self, n_sequences: int) -> Iterable[tuple[int, int]]:
-        """Return blocks of sequences, one block per thread."""
-        workers = max(1, min(n_threads(self.n_jobs), n_sequences))
-        return pairwise(np.linspace(0, n_sequences, workers + 1).astype(int).tolist())
-
-    def _respond(
-        self, data: np.ndarray, offsets: np.ndarray, job: tuple[int, int, int], out: np.ndarray
-    ) -> None:
-        """Write the responses of one dilation and one block of sequences; runs in a thread."""
-        i, a, b = job
-        rows = slice(i * len(TAPS), (i + 1) * len(TAPS))
-        filter_responses(data, offsets[a : b + 1], self.compiled(i), out[rows])
 
     def compiled(self, i: int) -> tuple[Any, ...]:
         """Return the filters of dilation `i` as compiled loops (`_engines.row_loops`) read them.
@@ -200,9 +189,7 @@ class Filters(SequenceTransformer):
             row[numeric[members[members >= 0]]] = 1 / np.count_nonzero(members >= 0)
         return np.concatenate([shares, np.eye(self.n_channels_in_)[self._passed]])
 
-    def check_learned(self) -> None:
-        """Raise an error unless every row sums at least one known channel."""
-        super().check_learned()
+    def _check_learned(self) -> None:
         require_array(self, "dilations_", (None,), np.int64)
         fits = self.dilations_.size and ((self.dilations_ >= 1) & (self.dilations_ < LONGEST)).all()
         require(fits, f"dilations_ must hold numbers from 1 to {LONGEST - 1}")

@@ -25,19 +25,14 @@ def require_array(part: Any, name: str, shape: tuple[int | None, ...], dtype: An
 def check_array(array: Any, name: str, shape: tuple[int | None, ...], dtype: Any = float) -> None:
     """Raise an error unless a value is an array of this shape and dtype; None fits all."""
     kind = "" if dtype is None else f" of {np.dtype(dtype)}"
-    wanted = f"{name} must be an array{kind} of shape {_written(shape)}"
+    # a length that may be anything is written n
+    wanted = f"{name} must be an array{kind} of shape {shape}".replace("None", "n")
     require(isinstance(array, np.ndarray), f"{wanted}, got {type(array).__name__}")
     fits = len(array.shape) == len(shape) and all(
         length in (None, n) for n, length in zip(array.shape, shape, strict=True)
     )
-    found = f"got {array.dtype} of shape {_written(array.shape)}"
+    found = f"got {array.dtype} of shape {array.shape}"
     require(fits and dtype in (None, array.dtype), f"{wanted}, {found}")
-
-
-def _written(shape: tuple[int | None, ...]) -> str:
-    """Return a shape as text, with `n` for a length that may be anything."""
-    lengths = ["n" if length is None else str(length) for length in shape]
-    return f"({', '.join(lengths)}{',' if len(lengths) == 1 else ''})"
 
 
 def require_axes(part: Any, n: int) -> None:

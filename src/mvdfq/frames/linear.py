@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_scalar
 
+from mvdfq._engines import row_loops
 from mvdfq._engines.choice import on_card
-from mvdfq._engines.row_loops import moments, project, shift_and_scale
+from mvdfq._engines.row_loops import moments
 from mvdfq._utils.checks import check_spread
 from mvdfq.frames.base import PerChannel, SequenceTransformer, channel_names, renamed
 from mvdfq.frames.learned import require, require_array, require_axes
@@ -56,19 +57,18 @@ class Standardize(PerChannel):
         means, deviations = moments(X.data, X.offsets[[0, -1]])
         check_spread(deviations[~X.symbolic_mask], "X")
         self.mean_ = np.where(X.symbolic_mask, 0.0, means[:, 0])
-        constant = deviations[:, 0] == 0
-        scale = np.where(constant, np.inf, deviations[:, 0])
+        scale = np.where(deviations[:, 0] == 0, np.inf, deviations[:, 0])
         self.scale_ = np.where(X.symbolic_mask, 1.0, scale)
 
     def _transform(self, X: Sequences) -> Sequences:
         """Shift and scale the channels."""
         scaled = np.empty_like(X.data)
-        shift_and_scale(X.data, self.mean_, self.scale_, scaled)
+        # channel by channel, to save memory; in double precision
+        for channel, mean, scale, out in zip(X.data, self.mean_, self.scale_, scaled, strict=True):
+            out[:] = np.subtract(channel, mean, dtype=np.float64) / scale
         return X.with_data(scaled)
 
-    def check_learned(self) -> None:
-        """Raise an error unless there is one mean and one positive scale per channel."""
-        super().check_learned()
+    def _check_learned(self) -> None:
         require_array(self, "mean_", (self.n_channels_in_,))
         require_array(self, "scale_", (self.n_channels_in_,))
         require(np.isfinite(self.mean_).all(), f"mean_ must be finite, got {self.mean_}")
@@ -98,15 +98,14 @@ class Centre(PerChannel):
     (array([[-1.,  1.]]), array([[-10., -10.,  20.]]))
     """
 
+    _reach = None  # the mean depends on the whole sequence
+
     def __init__(self, *, scale: bool = False) -> None:
         self.scale = scale
 
     def _transform(self, X: Sequences) -> Sequences:
         """Centre each sequence."""
         return renamed(X.with_data(centred(X, scale=self.scale)), "centred")
-
-    def reach(self) -> None:
-        """Return None: the mean depends on the whole sequence."""
 
 
 class Rotate(SequenceTransformer):
@@ -169,7 +168,7 @@ class Rotate(SequenceTransformer):
     def _transform(self, X: Sequences) -> Sequences:
         """Rotate the frames."""
         n_components, symbolic = len(self.components_), X.symbolic_mask
-        rotated = _projected(self._frames(X), self.mean_, self.components_)
+        rotated = project(self._frames(X), self.mean_, self.components_)
         names = [name for name, flag in zip(channel_names(X), symbolic, strict=True) if flag]
         return replace(
             X,
@@ -191,9 +190,7 @@ class Rotate(SequenceTransformer):
             shares[:, numeric] += block
         return np.concatenate([shares, np.eye(self.n_channels_in_)[self._symbolic_mask]])
 
-    def check_learned(self) -> None:
-        """Raise an error unless the axes belong to the numeric channels and their slopes."""
-        super().check_learned()
+    def _check_learned(self) -> None:
         numeric = self.n_channels_in_ - sum(self.symbolic_in_)
         require_axes(self, (1 + bool(self.deltas)) * numeric)
         require_array(self, "explained_variance_", (len(self.components_),))
@@ -216,12 +213,13 @@ def centred(X: Sequences, *, scale: bool) -> np.ndarray:
     return data
 
 
-def _projected(data: np.ndarray, mean: np.ndarray, components: np.ndarray) -> np.ndarray:
+def project(data: np.ndarray, mean: np.ndarray, components: np.ndarray) -> np.ndarray:
+    """Return the components of all frames, (n_components, n_frames)."""
     device, card = on_card("frames")
     if device:
         return card.project(data, mean, components, device)
-    rotated = np.empty((len(components), data.shape[1]), data.dtype)
-    project(data, mean, components, rotated)
+    rotated = np.empty((len(components), data.shape[1]))
+    row_loops.project(data, mean, components, rotated)
     return rotated
 
 
@@ -248,9 +246,12 @@ def principal_axes(data: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray
     check_spread(covariance, "X")
     variances, axes = np.linalg.eigh(covariance / data.shape[1])
     # eigenvalues come in ascending order; rounding may leave one just below 0
-    variances, axes = np.maximum(variances[::-1], 0), _with_signs(axes.T[::-1])
+    variances, axes = np.maximum(variances[::-1], 0), axes.T[::-1]
+    # the largest entry of an axis is positive; among nearly equal entries, the first
+    sizes = np.abs(axes)
+    decisive = np.argmax(sizes >= (1 - 1e-6) * sizes.max(axis=1, keepdims=True), axis=1)
     whole = np.zeros((len(axes), len(data)))
-    whole[:, varies] = axes
+    whole[:, varies] = axes * np.sign(axes[np.arange(len(axes)), decisive])[:, np.newaxis]
     kept = variances > SMALL * variances[0]
     # a small variance may be a true signal beside a much larger one: look at the products
     kept[~kept] = [not _is_rounding(data, mean, axis) for axis in whole[~kept]]
@@ -269,10 +270,3 @@ def _is_rounding(data: np.ndarray, mean: np.ndarray, axis: np.ndarray) -> bool:
         both = [np.abs(axis @ centred).max(), (np.abs(axis) @ np.abs(centred)).max()]
         largest = np.maximum(largest, both)
     return bool(largest[0] <= SAME * largest[1])
-
-
-def _with_signs(axes: np.ndarray) -> np.ndarray:
-    """Make the largest entry of each axis positive; among nearly equal entries, the first."""
-    sizes = np.abs(axes)
-    decisive = np.argmax(sizes >= (1 - 1e-6) * sizes.max(axis=1, keepdims=True), axis=1)
-    return axes * np.sign(axes[np.arange(len(axes)), decisive])[:, np.newaxis]

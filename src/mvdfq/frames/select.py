@@ -35,6 +35,7 @@ class Select(SequenceTransformer):
     """
 
     channels_: np.ndarray
+    _reach = 0
 
     def __init__(self, channels: Any) -> None:
         self.channels = channels
@@ -61,17 +62,11 @@ class Select(SequenceTransformer):
             symbolic=tuple(flags.tolist()) if flags.any() else (),
         )
 
-    def reach(self) -> int:
-        """Return 0: a frame is read without its neighbours."""
-        return 0
-
     def channel_shares(self) -> np.ndarray:
         """Return one row per channel that is kept, with a 1 for the channel."""
         return np.eye(self.n_channels_in_)[self.channels_]
 
-    def check_learned(self) -> None:
-        """Raise an error unless the channels are different channels seen in `fit`."""
-        super().check_learned()
+    def _check_learned(self) -> None:
         indices, n = self.channels_, self.n_channels_in_
         require_array(self, "channels_", (None,), np.int64)
         inside = indices.size and indices.min() >= 0 and indices.max() < n
@@ -86,8 +81,6 @@ def groups_by_name(X: Sequences) -> list[list[int]]:
     whose names do not end in a number are one group. If the channels have no names, or if there
     are more than `MOST_GROUPS` groups, all channels are one group.
 
-    Examples
-    --------
     >>> import mvdfq
     >>> names = ["mfcc 0", "mfcc 1", "delta mfcc 0", "delta mfcc 1", "band 0", "band 1", "energy"]
     >>> groups_by_name(mvdfq.check_sequences([[[0.0] * 9] * 7], channel_names=names))
@@ -96,11 +89,7 @@ def groups_by_name(X: Sequences) -> list[list[int]]:
     groups: dict[str, list[int]] = {}
     names, numeric = channel_names(X), np.flatnonzero(~X.symbolic_mask).tolist()
     for j in numeric:
-        groups.setdefault(_stem(names[j]), []).append(j)
+        stem = names[j].rstrip("0123456789")
+        group = "" if stem == names[j] else stem.removeprefix("delta ")
+        groups.setdefault(group, []).append(j)
     return list(groups.values()) if len(groups) <= MOST_GROUPS else [numeric]
-
-
-def _stem(name: str) -> str:
-    """Return the name of the group of a channel; "" if the name does not end in a number."""
-    stem = name.rstrip("0123456789")
-    return "" if stem == name else stem.removeprefix("delta ")

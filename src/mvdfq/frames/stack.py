@@ -11,7 +11,6 @@ from mvdfq._engines.choice import side_by_side
 from mvdfq.frames.base import (
     SequenceTransformer,
     channel_names,
-    combined_reach,
     passes,
     reach_of,
     shares_of,
@@ -77,10 +76,17 @@ class Stack(SequenceTransformer):
         return named_views(self.views)
 
     def _transform(self, X: Sequences) -> Sequences:
-        """Compute the views."""
+        """Compute the views; symbolic rows of one name are kept once."""
         parts = self._parts(X)
         check_lengths(parts)
-        return _side_by_side(X, parts)
+        kept = _kept_rows(parts)
+        flags = tuple(flag for *_, flag in kept)
+        return replace(
+            X,
+            data=np.stack([parts[view].data[row] for view, row, *_ in kept]),
+            channel_names=tuple(name for *_, name, _ in kept),
+            symbolic=flags if any(flags) else (),
+        )
 
     def _parts(self, X: Sequences) -> dict[str, Sequences]:
         """Return the sequences of each view, by the name of the view."""
@@ -91,7 +97,8 @@ class Stack(SequenceTransformer):
 
     def reach(self) -> int | None:
         """Return the reach of the view that reads farthest."""
-        return combined_reach((reach_of(view) for _, view in self.views_), max)
+        reaches: list[Any] = [reach_of(view) for _, view in self.views_]
+        return None if None in reaches else max(reaches)
 
     def channel_shares(self) -> np.ndarray:
         """Return the shares of the rows of all views that are kept."""
@@ -99,9 +106,7 @@ class Stack(SequenceTransformer):
         kept = _kept_rows(self._parts(self._nothing()))
         return np.array([shares[view][row] for view, row, *_ in kept])
 
-    def check_learned(self) -> None:
-        """Raise an error unless the views are fitted transformers of the same channels."""
-        super().check_learned()
+    def _check_learned(self) -> None:
         require(self.views_, "views_ must hold at least one view, got an empty list")
         for name, view in self.views_:
             steps = steps_of(view)
@@ -157,9 +162,11 @@ def named_views(views: Any) -> list[tuple[str, Any]]:
     """Return the views as pairs of name and transformer; None means passthrough."""
     if not isinstance(views, list | tuple):
         raise TypeError(f"views must be a list, got {type(views).__name__}; pass [view].")
-    pairs = [view if isinstance(view, tuple) else (_class_name(view), view) for view in views]
-    for pair in pairs:
-        _check_view(pair)
+    pairs = []
+    for view in views:
+        name = "passthrough" if passes(view) else type(view).__name__.lower()
+        pairs.append(view if isinstance(view, tuple) else (name, view))
+        _check_view(pairs[-1])
     total, seen = Counter(name for name, _ in pairs), Counter[str]()
     named = []
     for (name, view), given in zip(pairs, views, strict=True):
@@ -185,22 +192,6 @@ def _check_view(pair: tuple[Any, ...]) -> None:
     is_transformer = hasattr(view, "fit") and hasattr(view, "transform")
     if not passes(view) and (isinstance(view, type) or not is_transformer):
         raise TypeError(f"A view must be a transformer, 'passthrough' or None, got {view!r}.")
-
-
-def _class_name(view: Any) -> str:
-    return "passthrough" if passes(view) else type(view).__name__.lower()
-
-
-def _side_by_side(X: Sequences, parts: dict[str, Sequences]) -> Sequences:
-    """Return one collection with the rows of all parts; symbolic rows of one name only once."""
-    kept = _kept_rows(parts)
-    flags = tuple(flag for *_, flag in kept)
-    return replace(
-        X,
-        data=np.stack([parts[view].data[row] for view, row, *_ in kept]),
-        channel_names=tuple(name for *_, name, _ in kept),
-        symbolic=flags if any(flags) else (),
-    )
 
 
 def _kept_rows(parts: dict[str, Sequences]) -> list[tuple[str, int, str, bool]]:

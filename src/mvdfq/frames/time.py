@@ -35,6 +35,8 @@ class Delta(SequenceTransformer):
            [1., 2., 3.]])
     """
 
+    _reach = 1  # a slope reads the frame before and the frame after
+
     def __init__(self, *, keep: bool = True) -> None:
         self.keep = keep
 
@@ -51,10 +53,6 @@ class Delta(SequenceTransformer):
             channel_names=(*names[kept], *(f"delta {name}" for name in names[real])),
             symbolic=tuple(flags) if any(flags) else (),
         )
-
-    def reach(self) -> int:
-        """Return 1: a slope reads the frame before and the frame after."""
-        return 1
 
     def channel_shares(self) -> np.ndarray:
         """Return rows with one 1: kept channels, then the slopes of the numeric channels."""
@@ -156,9 +154,7 @@ class Lags(SequenceTransformer):
         """Return the distance from the first to the last of the frames side by side."""
         return (self.n_lags - 1) * self.step
 
-    def check_learned(self) -> None:
-        """Raise an error if the lags make more rows than a model can have."""
-        super().check_learned()
+    def _check_learned(self) -> None:
         n_rows = self.n_lags * self.n_channels_in_
         require(n_rows <= MOST_CHANNELS, f"n_lags must make at most {MOST_CHANNELS} rows")
 

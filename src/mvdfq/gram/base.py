@@ -145,26 +145,27 @@ class SequenceMap(TransformerMixin, BaseEstimator):
         names = collection.channel_names
         self.row_names_ = names or tuple(f"row {r}" for r in range(collection.n_rows))
         self.rows_ = self._rows_in_use(collection)
-        weights = _check_weights(self.row_weights, len(self.n_symbols_), "row_weights", "row")
-        _check_some_weight(weights[self.rows_], "row_weights")
+        weights = _check_weights(
+            self.row_weights, len(self.n_symbols_), self.rows_, "row_weights", "row"
+        )
+        group_weights = None
+        if self.group_weights is not None:
+            n_groups = len(kernel.groups(int(self.n_symbols_[0])))
+            group_weights = _check_weights(
+                self.group_weights, n_groups, slice(None), "group_weights", "group"
+            )
         collection = self._in_use(collection)
         self.plan_ = Plan(
             kernel,
             self.n_symbols_[self.rows_],
-            weights[self.rows_],
+            weights,
             root=self.manifold,
             row_norm=self.row_norm,
-            group_weights=self._checked_group_weights(),
+            group_weights=group_weights,
             n_levels=self.pyramid,
             listed=listed,
         ).with_vocabularies(collection)
         return collection
-
-    def _checked_group_weights(self) -> np.ndarray | None:
-        if self.group_weights is None:
-            return None
-        n_groups = len(self.kernel_.groups(int(self.n_symbols_[0])))
-        return _check_weights(self.group_weights, n_groups, "group_weights", "group")
 
     def _read(self, X: Any, n_symbols: Any = None) -> Ragged:
         """Read sequences of the kind that the kernel compares."""
@@ -291,21 +292,16 @@ def _is_constant(codes: np.ndarray, missing: int) -> bool:
     return True  # also without any symbol
 
 
-def _check_weights(weights: Any, n: int, name: str, what: str) -> np.ndarray:
-    if weights is None:
-        return np.ones(n)
-    weights = np.asarray(weights, dtype=float)
+def _check_weights(weights: Any, n: int, used: Any, name: str, what: str) -> np.ndarray:
+    """Return the weights of what is in use; None means 1 for all `n`."""
+    weights = np.ones(n) if weights is None else np.asarray(weights, dtype=float)
     if weights.shape != (n,) or not (np.isfinite(weights) & (weights >= 0)).all():
         raise ValueError(
             f"{name} must hold {n} non-negative numbers, one per {what}, got {weights.tolist()}."
         )
-    _check_some_weight(weights, name)
-    return weights
-
-
-def _check_some_weight(weights: np.ndarray, name: str) -> None:
-    if not weights.any():
+    if not weights[used].any():
         raise ValueError(f"{name} must be positive for a row or group in use, got only zeros.")
+    return weights[used]
 
 
 def _check_options(estimator: SequenceMap, kernel: Kernel) -> None:
@@ -318,11 +314,8 @@ def _check_options(estimator: SequenceMap, kernel: Kernel) -> None:
         raise ValueError(f"{kernel!r} has no explicit features; pass manifold=False and pyramid=1.")
     if estimator.group_weights is not None and not kernel.has_groups:
         raise ValueError(f"{kernel!r} has no groups to weight; pass group_weights=None.")
-    _check_word_weights(estimator.word_weights, estimator.min_share)
     if estimator.word_weights is not None and not kernel.has_features:
         raise ValueError(f"{kernel!r} is not a sum over words; pass word_weights=None.")
-    _check_n_features(getattr(estimator, "n_features", None), estimator.word_weights)
-    _check_gamma(getattr(estimator, "gamma", None), estimator.normalize)
     if not kernel.is_definite:
         warnings.warn(
             f"{type(kernel).__name__} is not positive semi-definite, so an SVM may not reach its "
@@ -332,25 +325,28 @@ def _check_options(estimator: SequenceMap, kernel: Kernel) -> None:
 
 
 def _check_values(estimator: SequenceMap) -> None:
-    """Refuse values of single options that do not exist."""
+    """Refuse values that do not exist, and values that need another value."""
     for name, allowed in [
         ("row_norm", ("none", "cosine")),
         ("constant_rows", ("drop", "keep", "ignore")),
+        ("word_weights", (None, *WORD_WEIGHTS)),
     ]:
         value = getattr(estimator, name)
         if value not in allowed:
             raise ValueError(f"{name} must be one of {allowed}, got {value!r}.")
     if not isinstance(estimator.pyramid, int | np.integer) or not 1 <= estimator.pyramid <= 16:
         raise ValueError(f"pyramid must be a number of levels, 1 to 16, got {estimator.pyramid!r}.")
+    if estimator.min_share is not None:
+        _check_min_share(estimator.min_share, estimator.word_weights)
+    if (n_features := getattr(estimator, "n_features", None)) is not None:
+        _check_n_features(n_features, estimator.word_weights)
+    if (gamma := getattr(estimator, "gamma", None)) is not None:
+        check_positive(gamma, "gamma")
+        if not estimator.normalize:
+            raise ValueError("gamma needs normalize=True, got normalize=False.")
 
 
-def _check_word_weights(word_weights: Any, min_share: Any) -> None:
-    """Raise an error for weights that do not exist or a floor that is not a share."""
-    allowed = (None, *WORD_WEIGHTS)
-    if word_weights not in allowed:
-        raise ValueError(f"word_weights must be one of {allowed}, got {word_weights!r}.")
-    if min_share is None:
-        return
+def _check_min_share(min_share: Any, word_weights: str | None) -> None:
     if word_weights is None:
         raise ValueError(
             f"min_share={min_share!r} needs word weights; pass word_weights='std' or 'idf', or "
@@ -364,8 +360,6 @@ def _check_word_weights(word_weights: Any, min_share: Any) -> None:
 
 
 def _check_n_features(n_features: Any, word_weights: str | None) -> None:
-    if n_features is None:
-        return
     if word_weights is not None:
         raise ValueError(
             f"word_weights={word_weights!r} needs one column per word, but "
@@ -373,10 +367,3 @@ def _check_n_features(n_features: Any, word_weights: str | None) -> None:
         )
     if check_whole(n_features, "n_features") >= 2**31:
         raise ValueError(f"n_features must be below 2**31, got {n_features}.")
-
-
-def _check_gamma(gamma: Any, normalize: bool) -> None:
-    if gamma is not None:
-        check_positive(gamma, "gamma")
-        if not normalize:
-            raise ValueError("gamma needs normalize=True, got normalize=False.")

@@ -83,17 +83,12 @@ def write_gram(
     np.float64(0.8)
     """
     path = Path(path)
-    check_path(path)
+    if path.suffix != ".npy":
+        raise ValueError(f"path must end in .npy, got {str(path)!r}; name another file.")
     if isinstance(X, Iterator):
         X = spooled(X, path.parent)
     store_gram(kernel.fit(X), path, dtype, progress)
     return np.load(path, mmap_mode="r")
-
-
-def check_path(path: Path) -> None:
-    """Raise an error for a file that does not end in .npy."""
-    if path.suffix != ".npy":
-        raise ValueError(f"path must end in .npy, got {str(path)!r}; name another file.")
 
 
 def store_gram(
@@ -104,7 +99,9 @@ def store_gram(
         raise ValueError(f"dtype must be one of {DTYPES}, got {dtype!r}.")
     budget = parse_memory(kernel.memory_limit)
     tiles, task_bytes = plan_tiles(kernel.train_, None, kernel.plan_, budget)
-    tiles = sorted(tiles, key=_place_in_order)
+    # by columns, the tile on the diagonal first: it gives the norms of its block, so every tile can
+    # be normalized at once, and all tiles of a column have one block in common
+    tiles.sort(key=lambda tile: (tile[1].start, tile[0] != tile[1], tile[0].start))
     with engine_of(kernel), locked(output):
         key = _key(kernel, tiles, dtype)
         work = Unfinished(output, key, len(kernel.train_), np.dtype(dtype))
@@ -120,15 +117,6 @@ def store_gram(
     return Stored(len(tiles), len(tiles) - len(todo))
 
 
-def _place_in_order(tile: Tile) -> tuple[int, bool, int]:
-    """Order tiles by columns, the tile on the diagonal first: it gives the norms of its block.
-
-    So every tile can be normalized at once, and all tiles of a column have one block in common.
-    """
-    rows, columns = tile
-    return columns.start, rows != columns, rows.start
-
-
 def _compute(
     kernel: SequenceKernel,
     work: Unfinished,
@@ -140,14 +128,15 @@ def _compute(
     if current_engine().name == "gpu":
         parts = _whole_tiles(kernel, tiles, progress)
     else:
+        zeros = lambda tile: np.zeros([cut.stop - cut.start for cut in tile])  # noqa: E731
         options = memory, kernel.n_jobs, progress
-        parts = compute_tiles(kernel.train_, None, kernel.plan_, tiles, _zeros, *options)
+        parts = compute_tiles(kernel.train_, None, kernel.plan_, tiles, zeros, *options)
     for tile, part in parts:
         rows, columns = tile
         if rows == columns:
             work.own[rows] = part.left
             mirror_upper(part.values, part.left)
-        part = Gram(part.values, work.own[rows], work.own[columns], part.scale)
+        part = replace(part, left=work.own[rows], right=work.own[columns])
         work.write(tile, kernel.finished(part, is_square=rows == columns))
 
 
@@ -165,16 +154,16 @@ def _whole_tiles(
             progress(done, len(tiles))
 
 
-def _zeros(tile: Tile) -> np.ndarray:
-    rows, columns = tile
-    return np.zeros((rows.stop - rows.start, columns.stop - columns.start))
-
-
 def _key(kernel: SequenceKernel, tiles: list[Tile], dtype: str) -> str:
     """Return a name of the computation: data, options, version, and all that can change a bit."""
     train = kernel.train_
     same = {"n_jobs", "memory_limit", "engine"}  # the engine in use counts, not the parameter
-    options = {k: _plain(v) for k, v in kernel.get_params().items() if k not in same}
+    # in full: the text of a long array would leave out its middle
+    options = {
+        name: value.tolist() if isinstance(value, np.ndarray) else str(value)
+        for name, value in kernel.get_params().items()
+        if name not in same
+    }
     # the order of sums follows the tiles, so other tiles may change the last bit
     cuts = [columns.stop for rows, columns in tiles if rows == columns]
     data = [str(train.data.dtype), train.data.shape]
@@ -184,11 +173,6 @@ def _key(kernel: SequenceKernel, tiles: list[Tile], dtype: str) -> str:
     for row in train.data:  # row by row: a collection may lie in a file
         digest.update(np.ascontiguousarray(row).data)
     return digest.hexdigest()[:16]
-
-
-def _plain(value: Any) -> Any:
-    """Return a parameter in full: the text of a long array would leave out its middle."""
-    return value.tolist() if isinstance(value, np.ndarray) else str(value)
 
 
 def spooled(blocks: Iterable[Symbols], folder: Path) -> Symbols:
@@ -202,7 +186,18 @@ def spooled(blocks: Iterable[Symbols], folder: Path) -> Symbols:
     with TemporaryFile(dir=folder) as file:
         for block in blocks:
             first = block[:0] if first is None else first
-            _check_block(block, first)
+            if not isinstance(block, Symbols):
+                raise TypeError(
+                    f"Blocks must be Symbols, got {type(block).__name__}; a fitted quantizer turns "
+                    f"a block of sequences into Symbols."
+                )
+            same = block.codes.dtype == first.codes.dtype and block.n_rows == first.n_rows
+            if not same or not np.array_equal(block.n_symbols, first.n_symbols):
+                raise ValueError(
+                    f"All blocks must have the rows and alphabets of the first block, "
+                    f"{first.n_symbols.tolist()}, got {block.n_symbols.tolist()}; use one fitted "
+                    f"quantizer."
+                )
             # frame after frame, since the number of frames of all blocks is not known yet
             np.ascontiguousarray(block.codes.T).tofile(file)
             lengths.append(block.lengths)
@@ -215,17 +210,3 @@ def spooled(blocks: Iterable[Symbols], folder: Path) -> Symbols:
         if codes.dtype.itemsize * shape[0] * shape[1]:  # an empty file cannot be mapped
             codes = np.memmap(file, first.codes.dtype, "r", 0, shape)
     return replace(first, data=codes.T, offsets=offsets)
-
-
-def _check_block(block: Any, first: Symbols) -> None:
-    if not isinstance(block, Symbols):
-        raise TypeError(
-            f"Blocks must be Symbols, got {type(block).__name__}; a fitted quantizer turns a block "
-            f"of sequences into Symbols."
-        )
-    same = block.codes.dtype == first.codes.dtype and block.n_rows == first.n_rows
-    if not same or not np.array_equal(block.n_symbols, first.n_symbols):
-        raise ValueError(
-            f"All blocks must have the rows and alphabets of the first block, "
-            f"{first.n_symbols.tolist()}, got {block.n_symbols.tolist()}; use one fitted quantizer."
-        )

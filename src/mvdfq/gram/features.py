@@ -1,6 +1,5 @@
 """SequenceFeatures: sequences in, a sparse matrix of counted words out."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,9 +10,16 @@ from sklearn.utils.validation import check_is_fitted
 from mvdfq._engines.choice import engine_of
 from mvdfq.gram.base import SequenceMap, warn_wordless
 from mvdfq.gram.plan import inverse_root
-from mvdfq.gram.portions import portions, stacked, vocabulary_of
-from mvdfq.gram.vocabulary import Buckets, Vocabulary, WordCounts, assemble, count_words
-from mvdfq.gram.weights import WORD_WEIGHTS, weigh_counted, weigh_words
+from mvdfq.gram.portions import portions, stacked
+from mvdfq.gram.vocabulary import (
+    Buckets,
+    Vocabulary,
+    WordCounts,
+    assemble,
+    count_words,
+    vocabulary_of,
+)
+from mvdfq.gram.weights import weigh_words
 from mvdfq.sequences import Ragged
 
 
@@ -116,14 +122,11 @@ class SequenceFeatures(SequenceMap):
     n_features: int | None = None
 
     def _fit_transform(self, X: Any) -> sp.csr_array:
-        collection, counted = self._fit(X)
-        if counted is None:
-            return self.values(collection)
-        return self._assemble(len(collection), counted)
+        return self.values(*self._fit(X))
 
-    def values(self, collection: Any) -> sp.csr_array:
+    def values(self, collection: Any, counted: list[WordCounts] | None = None) -> sp.csr_array:
         """Count the words of a collection that `read_new` returned."""
-        features, own = self._counted(collection)
+        features, own = self._counted(collection, counted)
         warn_wordless(own)
         return features
 
@@ -168,9 +171,9 @@ class SequenceFeatures(SequenceMap):
             raise ValueError(
                 f"{self.kernel_!r} has no explicit features; SequenceKernel computes its values."
             )
-        counted = None
         if self.n_features is not None:
             self.columns_: Vocabulary | Buckets = Buckets(self.n_features)
+            counted = None
         else:
             counted = self._fit_vocabulary(collection)
         self.n_features_out_ = self.columns_.size
@@ -178,35 +181,26 @@ class SequenceFeatures(SequenceMap):
 
     def _fit_vocabulary(self, collection: Ragged) -> list[WordCounts] | None:
         cuts = portions(collection, self.plan_, self.memory_limit, self.n_jobs)
-        kind = None if self.word_weights is None else WORD_WEIGHTS[self.word_weights]
         # too much for one pass: list the words first; the caller counts them again for the result
-        if len(cuts) > 1:
-            if kind is not None:
-                options = self.min_share, self.n_jobs, self.memory_limit
-                self.plan_ = weigh_words(collection, self.plan_, kind, *options)
-            parts = (self._words(collection[cut]) for cut in cuts)
-            self.columns_ = vocabulary_of(parts, self.plan_)
-            return None
-        counted = self._words(collection)
-        if kind is not None:
-            n = len(collection)
-            self.plan_ = weigh_counted(counted, n, self.plan_, kind, self.min_share)
-        self.columns_ = Vocabulary.of(counted, self.plan_)
+        counted = self._words(collection) if len(cuts) == 1 else None
+        if self.word_weights is not None:
+            self.plan_ = weigh_words(collection, self, counted)
+        parts = (self._words(collection[cut]) for cut in cuts) if counted is None else [counted]
+        self.columns_ = vocabulary_of(parts, self.plan_)
         return counted
 
-    def _counted(self, collection: Ragged) -> tuple[sp.csr_array, np.ndarray]:
-        """Return the features of a collection, counted in portions, and their squared lengths."""
-        norms: list[np.ndarray] = []
+    def _counted(
+        self, collection: Ragged, counted: list[WordCounts] | None = None
+    ) -> tuple[sp.csr_array, np.ndarray]:
+        """Return the features of a collection and their squared lengths.
 
-        def blocks() -> Iterator[sp.csr_array]:
-            for cut in portions(collection, self.plan_, self.memory_limit, self.n_jobs):
-                counted = self._words(collection[cut])
-                n = cut.stop - cut.start
-                features, own = assemble(counted, self.columns_, n, self.plan_)
-                norms.append(own)
-                yield self._scaled(features, own)
-
-        return stacked(blocks()), np.concatenate(norms)
+        The words are counted in portions, unless they were `counted` before.
+        """
+        if counted is not None:
+            return self._assembled(len(collection), counted)
+        cuts = portions(collection, self.plan_, self.memory_limit, self.n_jobs)
+        words = ((cut.stop - cut.start, self._words(collection[cut])) for cut in cuts)
+        return stacked(self._assembled(*portion) for portion in words)
 
     def norms(self, collection: Any) -> np.ndarray:
         """Return the squared length of the features of a collection, before normalization.
@@ -227,17 +221,12 @@ class SequenceFeatures(SequenceMap):
         with engine_of(self):
             return count_words(collection, self.plan_, self.n_jobs)
 
-    def _assemble(self, n_sequences: int, counted: list[WordCounts]) -> sp.csr_array:
+    def _assembled(self, n: int, counted: list[WordCounts]) -> tuple[sp.csr_array, np.ndarray]:
         """Put the counts into columns; embed, weight and normalize the counts."""
-        features, own = assemble(counted, self.columns_, n_sequences, self.plan_)
-        warn_wordless(own)
-        return self._scaled(features, own)
-
-    def _scaled(self, features: sp.csr_array, own: np.ndarray) -> sp.csr_array:
-        """Normalize embedded counts in place."""
+        features, own = assemble(counted, self.columns_, n, self.plan_)
         scale = inverse_root(own) if self.normalize else self.row_mean() ** -0.5
         # one number for all sequences, or one number per sequence
         scale = np.broadcast_to(scale, own.shape)
         features.data *= np.repeat(scale, np.diff(features.indptr))
         features.eliminate_zeros()  # of rows with the weight 0
-        return features
+        return features, own

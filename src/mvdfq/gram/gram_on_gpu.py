@@ -17,8 +17,7 @@ from mvdfq._engines.gpu.counts import (
     runs_of,
 )
 from mvdfq._engines.gpu.device import budget, full_precision, to_device, to_host
-from mvdfq._engines.gpu.halves import Kind, Sums
-from mvdfq._engines.gpu.products import Factors, add_dense, add_runs
+from mvdfq._engines.gpu.products import Factors, Kind, Sums, add_dense, add_runs
 from mvdfq._engines.gpu.reading import Reading, Rows
 from mvdfq.gram.plan import Plan
 from mvdfq.kernels.counting import Columns, GroupTask
@@ -56,10 +55,6 @@ def reading_of(task: Any) -> Reading:
     return Reading(offsets, tuple(x.window for x in layouts), task.group.distinct, *task.cell)
 
 
-def _layout_weight(task: Any) -> float:
-    return float(task.group.layout_weights[0]) if isinstance(task, GroupTask) else 1.0
-
-
 class Task(NamedTuple):
     """A task of the plan as a card reads it: its number, its reading and its weights."""
 
@@ -69,25 +64,15 @@ class Task(NamedTuple):
     layout_weight: float
 
 
-class Batch(NamedTuple):
-    """Rows of one alphabet, and their tasks."""
-
-    rows: list[int]
-    tasks: list[Task]
-
-
-def _batches(plan: Plan) -> Iterator[Batch]:
+def _batches(plan: Plan) -> Iterator[tuple[list[int], list[Task]]]:
     """Yield the rows in use by alphabet: rows of one alphabet have the same tasks."""
     used = np.flatnonzero(plan.row_weights).tolist()
     for _, same in groupby(used, key=lambda r: int(plan.n_symbols[r])):
-        rows = list(same)
-        yield Batch(
-            rows,
-            [
-                Task(i, reading_of(task), float(weight), _layout_weight(task))
-                for i, (weight, task) in enumerate(plan.tasks(rows[0]))
-            ],
-        )
+        rows, tasks = list(same), []
+        for i, (weight, task) in enumerate(plan.tasks(rows[0])):
+            layout_weight = task.group.layout_weights[0] if isinstance(task, GroupTask) else 1
+            tasks.append(Task(i, reading_of(task), float(weight), float(layout_weight)))
+        yield rows, tasks
 
 
 def device_rows(parts: list[Symbols], device: str) -> tuple[torch.Tensor, torch.Tensor]:
@@ -120,31 +105,35 @@ def gpu_gram(
     other = left if right is None else right
     size = _tile_size(left, other, plan, room)
     tiles = [
-        (a, b)
+        (slice(a, a + size), slice(b, b + size))
         for a in range(0, max(len(left), 1), size)
         # of a symmetric matrix the upper tiles alone
         for b in range(0 if right is not None else a, max(len(other), 1), size)
     ]
-    out = (
-        # one tile is the result itself: a second matrix would double the memory of the host
-        np.zeros((len(left), len(other))) if len(tiles) > 1 else None,
-        np.zeros(len(left)),
-        np.zeros(len(other)),
-        np.ones((len(plan.row_weights), len(left))),
-    )
-    for done, (a, b) in enumerate(tiles, start=1):
-        rows, columns = slice(a, a + size), slice(b, b + size)
-        parts = [left[rows]] if right is None and a == b else [left[rows], other[columns]]
+    # one tile is the result itself: a second matrix would double the memory of the host
+    values = np.zeros((len(left), len(other))) if len(tiles) > 1 else np.empty(0)
+    own = np.zeros(len(left)), np.zeros(len(other))
+    scale = np.ones((len(plan.row_weights), len(left)))
+    for done, (rows, columns) in enumerate(tiles, start=1):
+        is_square = right is None and rows == columns
+        parts = [left[rows]] if is_square else [left[rows], other[columns]]
         with full_precision():
-            values = _Tile(parts, plan, device, room).filled(batches, out, rows, columns)
+            tile = _Tile(parts, plan, device, room)
+            found = tile.filled(batches)
+        norms = to_host(tile.own)
+        if is_square or columns.start == 0:
+            own[0][rows] = norms[: tile.n_left]
+            scale[:, rows] = to_host(tile.scale[:, : tile.n_left])
+        if is_square or rows.start == 0:
+            own[1][columns] = norms[tile.first_right :]
         if progress is not None:
             progress(done, len(tiles))
-        if out[0] is None:
-            return (values, *out[1:])
-        out[0][rows, columns] = values
-        if right is None and a != b:
-            out[0][columns, rows] = values.T
-    return out  # type: ignore[return-value]
+        if len(tiles) == 1:
+            return found, own[0], own[1], scale
+        values[rows, columns] = found
+        if right is None and not is_square:
+            values[columns, rows] = found.T
+    return values, own[0], own[1], scale
 
 
 def _tile_size(left: Any, right: Any, plan: Plan, room: int) -> int:
@@ -178,32 +167,21 @@ class _Tile:
         self.own = self.values.new_zeros(self.n)
         self.scale = self.values.new_ones((len(plan.row_weights), self.n))
 
-    def filled(self, batches: list[Batch], out: Any, rows: slice, columns: slice) -> np.ndarray:
-        """Add up all batches; write norms and scales to `out` and return the values."""
-        for batch in batches:
-            at_once = self._rows_at_once(len(batch.rows))
-            for first in range(0, len(batch.rows), at_once):
-                self._add_rows(batch.rows[first : first + at_once], batch.tasks)
-        own = to_host(self.own)
-        symmetric = self.first_right == 0
-        if symmetric:
+    def filled(self, batches: list[tuple[list[int], list[Task]]]) -> np.ndarray:
+        """Add up all batches and return the values."""
+        frames = max(self.geometry.codes.shape[1], 1)
+        sums = 40 * self.values.numel()  # three kinds of sums in doubles, products in singles
+        fits = min(self.room // 2 // (BYTES_PER_WORD * frames + sums + 1), MOST_AT_ONCE // frames)
+        at_once = max(1, fits)  # many rows make few launches
+        for rows, tasks in batches:
+            for first in range(0, len(rows), at_once):
+                self._add_rows(rows[first : first + at_once], tasks)
+        if self.first_right == 0:
             # pairs are added once, above the diagonal; the norms are exact on it
             upper = self.values.triu_(1)
             upper += upper.T.clone()
             upper.diagonal().copy_(self.own)
-        if symmetric or columns.start == 0:
-            out[1][rows] = own[: self.n_left]
-            out[3][:, rows] = to_host(self.scale[:, : self.n_left])
-        if symmetric or rows.start == 0:
-            out[2][columns] = own[self.first_right :]
         return to_host(self.values)
-
-    def _rows_at_once(self, n_rows: int) -> int:
-        """Return how many rows to count together: many rows make few launches."""
-        frames = max(self.geometry.codes.shape[1], 1)
-        sums = 40 * self.values.numel()  # three kinds of sums in doubles, products in singles
-        fits = min(self.room // 2 // (BYTES_PER_WORD * frames + sums + 1), MOST_AT_ONCE // frames)
-        return max(1, min(n_rows, fits))
 
     def _add_rows(self, rows: list[int], tasks: list[Task]) -> None:
         """Count rows of one alphabet and add their kernel, normalized and weighted."""
@@ -259,10 +237,14 @@ class _Tile:
 
     def _add_few(self, sums: Sums, read: Rows, rows: list[int], tasks: list[Task]) -> None:
         """Count all words of small alphabets in dense matrices."""
-        counts = histogram(read, [task.reading for task in tasks])
-        factors = None
-        if self.plan.word_factors is not None:
-            factors = to_device(self._dense_factors(read, rows, tasks), str(counts.device))
+        counts, factors = histogram(read, [task.reading for task in tasks]), None
+        if (weighed := self.plan.word_factors) is not None:
+            by_task = [
+                [weighed[r, t.number].of_all(t.reading.n_words(read.base), read.base) for r in rows]
+                for t in tasks
+            ]
+            dense = np.concatenate([np.stack(factors) for factors in by_task], axis=1)
+            factors = to_device(dense, str(counts.device))
         add_dense(sums, counts, self._kind(read, tasks), factors)
 
     def _add_many(self, sums: Sums, read: Rows, rows: list[int], tasks: list[Task]) -> None:
@@ -294,21 +276,6 @@ class _Tile:
         n_words = max(reading.n_words(read.base) for reading in readings)
         if self.plan.word_factors is None:
             return n_words, None
-        return n_words, self._listed_factors(read, rows, tasks, n_words)
-
-    def _dense_factors(self, read: Rows, rows: list[int], tasks: list[Task]) -> np.ndarray:
-        assert self.plan.word_factors is not None
-        sizes = [task.reading.n_words(read.base) for task in tasks]
-        by_task = [
-            [self.plan.word_factors[r, task.number].of_all(size, read.base) for r in rows]
-            for task, size in zip(tasks, sizes, strict=True)
-        ]
-        return np.concatenate([np.stack(factors) for factors in by_task], axis=1)
-
-    def _listed_factors(
-        self, read: Rows, rows: list[int], tasks: list[Task], n_words: int
-    ) -> Factors:
-        assert self.plan.word_factors is not None
         words, values = [np.empty(0, np.int64)], [np.empty(0)]
         for i, r in enumerate(rows):
             for j, task in enumerate(tasks):
@@ -316,8 +283,8 @@ class _Tile:
                 keys = word_keys(factors.words, read.base).astype(np.int64)
                 words.append((i * len(tasks) + j) * n_words + keys)
                 values.append(factors.values)
-        device = str(read.codes.device)
-        return Factors(*(to_device(np.concatenate(part), device) for part in (words, values)))
+        listed = (to_device(np.concatenate(x), str(read.codes.device)) for x in (words, values))
+        return n_words, Factors(*listed)
 
     def _combine(self, sums: Sums, rows: list[int]) -> None:
         """Add the kernel of rows, each scaled as the plan says, to the values."""

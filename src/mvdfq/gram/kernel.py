@@ -12,7 +12,7 @@ from mvdfq.gram.base import SequenceMap, warn_wordless
 from mvdfq.gram.plan import inverse_root
 from mvdfq.gram.sums import Gram
 from mvdfq.gram.tiles import gram
-from mvdfq.gram.weights import WORD_WEIGHTS, weigh_words
+from mvdfq.gram.weights import weigh_words
 from mvdfq.sequences import Ragged
 
 
@@ -131,10 +131,8 @@ class SequenceKernel(SequenceMap):
     def _fit(self, X: Any) -> None:
         self.train_ = self._fit_plan(X, listed=self.word_weights is not None)
         if self.word_weights is not None:
-            kind = WORD_WEIGHTS[self.word_weights]
-            options = self.min_share, self.n_jobs, self.memory_limit
             with engine_of(self):
-                self.plan_ = weigh_words(self.train_, self.plan_, kind, *options)
+                self.plan_ = weigh_words(self.train_, self)
 
     def _fit_transform(self, X: Any) -> np.ndarray:
         self._fit(X)
@@ -177,15 +175,9 @@ class SequenceKernel(SequenceMap):
         return self._gram(left, left[:0]).left / self.row_mean()
 
     def _gram(self, left: Ragged, right: Ragged | None, progress: Any = None) -> Gram:
+        plan, n_jobs, limit = self.plan_, self.n_jobs, self.memory_limit
         with engine_of(self):
-            return gram(
-                left,
-                right,
-                self.plan_,
-                n_jobs=self.n_jobs,
-                memory_limit=self.memory_limit,
-                progress=progress,
-            )
+            return gram(left, right, plan, n_jobs=n_jobs, memory_limit=limit, progress=progress)
 
     def compare(
         self,
@@ -238,18 +230,12 @@ class SequenceKernel(SequenceMap):
         if not self.normalize:
             K /= self.row_mean()
             return K
-        _scale(K, inverse_root(result.left), inverse_root(result.right))
+        left, right = inverse_root(result.left), inverse_root(result.right)
+        for first in range(0, len(K), 256):  # some rows at a time, to save memory
+            rows = slice(first, first + 256)
+            # one product of both scales keeps a symmetric matrix symmetric to the last bit
+            K[rows] *= np.outer(left[rows], right)
         if is_square:
             np.fill_diagonal(K, result.left > 0)  # exactly 1, without rounding errors
         # 2 - 2 K is the squared distance of two normalized sequences
         return K if self.gamma is None else np.exp(-float(self.gamma) * (2 - 2 * K))
-
-
-def _scale(K: np.ndarray, left: np.ndarray, right: np.ndarray) -> None:
-    """Multiply rows and columns in place, 256 rows at a time, to save memory.
-
-    One product of both scales keeps a symmetric matrix symmetric to the last bit.
-    """
-    for first in range(0, len(K), 256):
-        rows = slice(first, first + 256)
-        K[rows] *= np.outer(left[rows], right)

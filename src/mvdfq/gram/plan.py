@@ -124,14 +124,12 @@ class Plan(Short):
         """Return the groups of layouts of row `r`, with their weights."""
         n_symbols = int(self.n_symbols[r])
         if n_symbols not in self._groups:
-            self._groups[n_symbols] = self._weighted(self.kernel.groups(n_symbols))
+            groups = self.kernel.groups(n_symbols)
+            if self.group_weights is not None:
+                pairs = zip(groups, self.group_weights.tolist(), strict=True)
+                groups = [replace(group, weight=group.weight * w) for group, w in pairs]
+            self._groups[n_symbols] = groups
         return self._groups[n_symbols]
-
-    def _weighted(self, groups: list[Group]) -> list[Group]:
-        if self.group_weights is None:
-            return groups
-        pairs = zip(groups, self.group_weights.tolist(), strict=True)
-        return [replace(group, weight=group.weight * w) for group, w in pairs]
 
     def tasks(self, r: int) -> list[tuple[float, Any]]:
         """Return the tasks of row `r`, each with the weight of its Gram matrix.
@@ -167,13 +165,16 @@ class Plan(Short):
 
     def only_row(self, r: int) -> "Plan":
         """Return the plan for only row `r`, with weight 1."""
-        factors = self.word_factors
+
+        def mine(by_task: Any) -> Any:
+            return by_task and {(0, t): value for (row, t), value in by_task.items() if row == r}
+
         return replace(
             self,
             n_symbols=self.n_symbols[r : r + 1],
             row_weights=np.ones(1),
-            vocabularies=_of_row(self.vocabularies, r),
-            word_factors=None if factors is None else _of_row(factors, r),
+            vocabularies=mine(self.vocabularies),
+            word_factors=mine(self.word_factors),
         )
 
     def with_vocabularies(self, collection: Ragged) -> "Plan":
@@ -205,11 +206,6 @@ def spread_of_sums(
     return mean, np.maximum(squares / n - mean**2, 0)
 
 
-def _of_row(by_task: dict[tuple[int, int], Any], r: int) -> dict[tuple[int, int], Any]:
-    """Return the entries of row `r`, as entries of the only row."""
-    return {(0, number): value for (row, number), value in by_task.items() if row == r}
-
-
 def plan_tiles(
     left: Ragged, right: Ragged | None, plan: Plan, budget: int
 ) -> tuple[list[Tile], int]:
@@ -222,12 +218,10 @@ def plan_tiles(
     # the dynamic program over pairs of sequences is the only kernel without memory per frame
     size = TILE if per_frame else TILE_OF_PAIRS
     while True:
-        rows = _cut(left, size)
-        columns = rows if right is None else _cut(right, size)
-        frames = _most_frames(left, rows)
+        (rows, frames), (columns, other_frames) = _cut(left, size), _cut(other, size)
         # a tile reads two blocks, unless the only block is compared with itself
         if right is not None or len(rows) > 1:
-            frames += _most_frames(other, columns)
+            frames += other_frames
         need = per_frame * frames + 3 * 8 * min(size, len(left)) * min(size, len(other))
         if need * 2 <= budget or size == 1:
             break
@@ -243,11 +237,8 @@ def plan_tiles(
     return tiles, max(need, 1)
 
 
-def _cut(collection: Ragged, size: int) -> list[slice]:
-    n = len(collection)
-    return [slice(a, min(a + size, n)) for a in range(0, max(n, 1), size)]
-
-
-def _most_frames(collection: Ragged, cuts: list[slice]) -> int:
-    offsets = collection.offsets
-    return max((int(offsets[c.stop] - offsets[c.start]) for c in cuts), default=0)
+def _cut(collection: Ragged, size: int) -> tuple[list[slice], int]:
+    """Return blocks of `size` sequences, and the frames of the longest block."""
+    n, offsets = len(collection), collection.offsets
+    cuts = [slice(a, min(a + size, n)) for a in range(0, max(n, 1), size)]
+    return cuts, max(int(offsets[c.stop] - offsets[c.start]) for c in cuts)

@@ -1,6 +1,5 @@
 """Counts -> sums of products -> kernel values: weights and norms of rows, the lower triangle."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -139,10 +138,18 @@ def mirror_upper(values: np.ndarray, own: np.ndarray) -> None:
 def add_row(out: Gram, plan: Plan, r: int, parts: list[tuple[float, Products]]) -> None:
     """Add the kernel of one row to the tile, normalized and weighted as the plan says."""
     first = parts[0][1]
-    number = _number_type(parts)
+    # mismatch weights grow with the alphabet and alternate in sign, so that rounding errors would
+    # show where whole numbers exceed 2**53
+    largest = sum(abs(weight) * part.own.max(initial=0) for weight, part in parts)
+    number: Any = np.longdouble if largest >= 2**53 else np.float64
     total = np.sum([part.total for _, part in parts], axis=0)
     own = np.sum([number(weight) * part.own for weight, part in parts], axis=0).astype(float)
-    values = _weighted_sum([(number(weight), part.values) for weight, part in parts])
+    values: Any = None
+    for weight, part in parts:
+        # in place: each array is as large as a tile
+        more = part.values.astype(number, copy=False)
+        more *= number(weight)
+        values = more if values is None else np.add(values, more, out=values)
     if plan.normalises_rows:
         scale = plan.row_scale(own, total)
         values *= scale[: first.n_left, None]
@@ -153,23 +160,3 @@ def add_row(out: Gram, plan: Plan, r: int, parts: list[tuple[float, Products]]) 
     out.values[...] += values if weight == 1 else weight * values
     out.left[...] += weight * own[: first.n_left]
     out.right[...] += weight * own[first.first_right :]
-
-
-def _weighted_sum(terms: list[tuple[Any, np.ndarray]]) -> np.ndarray:
-    """Return the weighted sum of arrays; overwrites the arrays, each as large as a tile."""
-    terms = [(weight, values.astype(type(weight), copy=False)) for weight, values in terms]
-    weight, total = terms[0]
-    total *= weight
-    for weight, values in terms[1:]:
-        values *= weight
-        total += values
-    return total
-
-
-def _number_type(parts: list[tuple[float, Products]]) -> Callable[[float], Any]:
-    """Return float64, or an extended type if whole numbers may exceed 2**53.
-
-    Mismatch weights grow with the alphabet and alternate in sign, so rounding errors would show.
-    """
-    largest = sum(abs(weight) * part.own.max(initial=0) for weight, part in parts)
-    return np.longdouble if largest >= 2**53 else np.float64

@@ -9,8 +9,8 @@ sequences are kept while memory allows: a block meets many other blocks.
 from collections import OrderedDict
 from collections.abc import Callable, Generator, Iterator
 from contextlib import closing
-from dataclasses import dataclass, replace
-from functools import cached_property, partial, reduce
+from dataclasses import replace
+from functools import cache
 from itertools import groupby, islice
 from threading import Lock
 from typing import Any
@@ -30,18 +30,9 @@ from mvdfq.sequences import Ragged
 # Pieces per tile, so that threads can share the work; each piece costs one addition of a whole
 # tile.
 PIECES = 16
-# A block of sequences: the number of its collection, the collection, and its part of it.
-Side = tuple[int, Ragged, slice]
-
-
-@dataclass(frozen=True)
-class Job:
-    """One piece of the work: some tasks, with their numbers, on one row of one tile."""
-
-    tile: Tile
-    row: int
-    weight: float
-    tasks: tuple[tuple[int, Any], ...]
+# A piece of the work: some tasks, with their numbers and one weight, on one row of one tile.
+Job = tuple[Tile, int, float, tuple[tuple[int, Any], ...]]
+Report = Callable[[int, int], None]
 
 
 def gram(
@@ -51,21 +42,22 @@ def gram(
     *,
     n_jobs: int | None = None,
     memory_limit: int | str | None = None,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Report | None = None,
 ) -> Gram:
     """Compute the kernel of all left and right sequences; None compares `left` with itself.
 
     `progress` is called with the number of pieces done and the number of all pieces.
     """
     engine = current_engine()
-    if engine.name == "gpu":
-        result = _on_gpu(left, right, plan, engine.device, memory_limit, progress)
-        if result is not None:
-            return result
+    work = left, right, plan, parse_memory(memory_limit), n_jobs, progress
+    if engine.name != "gpu":
+        return _in_tiles(*work)
+    result = _on_gpu(left, right, plan, engine.device, memory_limit, progress)
+    if result is None:
         # tiles ask for the engine again, and must not find the card that gave up
         with use_engine("cpu"):
-            return _in_tiles(left, right, plan, parse_memory(memory_limit), n_jobs, progress)
-    return _in_tiles(left, right, plan, parse_memory(memory_limit), n_jobs, progress)
+            result = _in_tiles(*work)
+    return result
 
 
 def _in_tiles(
@@ -76,10 +68,8 @@ def _in_tiles(
     n_right = len(left if right is None else right)
     scale = np.ones((len(plan.row_weights), len(left)))
     out = Gram(np.zeros((len(left), n_right)), np.zeros(len(left)), np.zeros(n_right), scale)
-    sides = left, right, plan, tiles
-    memory = budget, task_bytes
-    for tile, part in compute_tiles(*sides, out.values.__getitem__, memory, n_jobs, progress):
-        rows, columns = tile
+    work = left, right, plan, tiles, out.values.__getitem__, (budget, task_bytes), n_jobs, progress
+    for (rows, columns), part in compute_tiles(*work):
         if columns.start == (rows.start if right is None else 0):  # the first tile of its rows
             out.left[rows], out.scale[:, rows] = part.left, part.scale
         if right is not None and rows.start == 0:
@@ -111,7 +101,7 @@ def compute_tiles(
     zeros: Callable[[Tile], np.ndarray],
     memory: tuple[int, int],
     n_jobs: int | None = None,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Report | None = None,
 ) -> Iterator[tuple[Tile, Gram]]:
     """Yield every tile with its part of the matrix, in the order of `tiles`.
 
@@ -120,28 +110,24 @@ def compute_tiles(
     with itself has only its upper triangle. `memory` is the limit and the need of one task in
     bytes.
     """
-    engine = current_engine()
+    engine, budget, task_bytes = current_engine(), *memory
+    progress = progress or (lambda done, total: None)
     if engine.name == "dask":
-        with closing(_on_cluster(engine, left, right, plan, tiles, memory[0])) as parts:
-            for done, (tile, part) in enumerate(parts, start=1):
+        with closing(_on_cluster(engine, left, right, plan, tiles, budget)) as parts:
+            for tile, part in _reported(parts, len(tiles), progress):
                 values = zeros(tile)
                 values += part.values
-                if progress is not None:
-                    progress(done, len(tiles))
                 yield tile, replace(part, values=values)
         return
-    budget, task_bytes = memory
     # fewer threads rather than more memory than the limit
     workers = max(1, min(n_threads(n_jobs), budget // task_bytes))
     # half of the rest, since results wait for their turn and the needs are estimates
     kept = KeptCounts(max(0, budget - (workers + 1) * task_bytes) // 2)
     pieces = list(_pieces(plan))
-    jobs = (Job(tile, *piece) for tile in tiles for piece in pieces)
+    jobs = ((tile, *piece) for tile in tiles for piece in pieces)
     running = run_in_order(lambda job: _run(job, left, right, plan, kept), jobs, workers)
     with closing(running):  # Ctrl-C must end the threads, even if a traceback keeps the generator
-        results = running
-        if progress is not None:
-            results = _reported(running, len(tiles) * len(pieces), progress)
+        results = _reported(running, len(tiles) * len(pieces), progress)
         for tile in tiles:
             # results come in the order of the jobs, so the next ones belong to this tile
             yield tile, _tile_sum(plan, zeros(tile), islice(results, len(pieces)))
@@ -151,19 +137,21 @@ def _on_cluster(
     engine: Any, left: Ragged, right: Ragged | None, plan: Plan, tiles: list[Tile], budget: int
 ) -> Generator[tuple[Tile, Gram], None, None]:
     """Yield every tile; one task of a cluster computes one tile."""
+    sent: dict[tuple[bool, int], Any] = {}
     with client_of(engine) as client:
-        rows = {a.start: a for a, _ in tiles}
-        blocks = {a: kept_on(client, left[cut]) for a, cut in rows.items()}
-        # a block that is left and right is sent once
-        columns = {b.start: b for _, b in tiles if right is not None or b.start not in rows}
-        other = left if right is None else right
-        others = {b: kept_on(client, other[cut]) for b, cut in columns.items()}
-        others = others if right is not None else blocks | others
+
+        def block(is_right: bool, cut: slice) -> Any:
+            """Return a block on the cluster; a block that is left and right is sent once."""
+            place = is_right and right is not None, cut.start
+            if place not in sent:
+                sent[place] = kept_on(client, (right if place[0] else left)[cut])  # type: ignore[index]
+            return sent[place]
+
         held = kept_on(client, plan)
         jobs = (
-            (tile, blocks[tile[0].start],
-             None if right is None and tile[0] == tile[1] else others[tile[1].start], held, budget)
-            for tile in tiles
+            ((a, b), block(False, a), None if right is None and a == b else block(True, b), held,
+             budget)
+            for a, b in tiles
         )  # fmt: skip
         yield from run_on_cluster(client, tile_of, jobs)
 
@@ -183,12 +171,12 @@ def _tile_sum(plan: Plan, values: np.ndarray, parts: Iterator[tuple[Job, Product
     scale = np.ones((len(plan.row_weights), n_left))
     out = Gram(values, np.zeros(n_left), np.zeros(n_right), scale)
     # rows are normalized one by one, so all pieces of a row come together first
-    for r, alike in groupby(parts, key=lambda pair: pair[0].row):
-        add_row(out, plan, r, [(job.weight, done) for job, done in alike])
+    for r, alike in groupby(parts, key=lambda pair: pair[0][1]):
+        add_row(out, plan, r, [(weight, done) for (_, _, weight, _), done in alike])
     return out
 
 
-def _reported(results: Iterator, total: int, progress: Callable[[int, int], None]) -> Any:
+def _reported(results: Iterator, total: int, progress: Report) -> Any:
     """Pass results on and report the number of results so far."""
     for done, result in enumerate(results, start=1):
         progress(done, total)
@@ -211,23 +199,38 @@ def _pieces(plan: Plan) -> Iterator[tuple[int, float, tuple[tuple[int, Any], ...
 
 def _run(job: Job, left: Ragged, right: Ragged | None, plan: Plan, kept: "KeptCounts") -> Products:
     """Count and multiply; runs in a thread."""
-    rows, columns = job.tile
+    (rows, columns), r, _, tasks = job
+    # the number of the collection, the collection, and a block of it
     sides = [(0, left, rows)]
     if right is not None:
         sides.append((1, right, columns))
     elif rows != columns:
         sides.append((0, left, columns))
+    both = range(len(sides))
+
+    @cache
+    def row(*which: int) -> Row:
+        """Return the row of some blocks, one after the other."""
+        return plan.row([sides[i][1][sides[i][2]] for i in which], r)
+
+    def counted_in(i: int, t: int, task: GroupTask) -> Counted:
+        number, _, cut = sides[i]
+        return kept.get((number, cut.start, r, t), lambda: task.counted(row(i)))
+
     sizes = [cut.stop - cut.start for _, _, cut in sides]
-    factors = plan.word_factors
-    first_right = sizes[0] if len(sides) > 1 else 0
+    factors, first_right = plan.word_factors, sizes[0] if len(sides) > 1 else 0
     products = Products(sizes[0], first_right, sum(sizes), plan.root, factors is not None)
-    blocks = BlockRows(plan, job.row, sides, kept)
-    for t, task in job.tasks:
-        counted = blocks.counted(t, task)
+    for t, task in tasks:
+        counted = None
+        if isinstance(task, GroupTask) and len(sides) == 1:
+            counted = task.counted(row(0))  # one block with itself: counts are needed only once
+        elif isinstance(task, GroupTask):
+            first, second = (counted_in(i, t, task) for i in both)
+            counted = first.joined(second) if first.goes_with(second) else None
         if factors is not None:
-            products.weigh(factors[job.row, t], blocks.base if counted is None else counted.base)
-        if counted is None:
-            task.add_to(products, blocks.joined)
+            products.weigh(factors[r, t], row(*both).base if counted is None else counted.base)
+        if counted is None:  # only a joined row will do
+            task.add_to(products, row(*both))
         else:
             counted.add_to(products)
     return products
@@ -260,39 +263,3 @@ class KeptCounts:
             while self.used > self.capacity:
                 self.used -= self.kept.popitem(last=False)[1].nbytes
         return counted
-
-
-class BlockRows:
-    """Row `r` of the one or two blocks of a tile: counted apart, or joined for other tasks."""
-
-    def __init__(self, plan: Plan, r: int, sides: list[Side], kept: KeptCounts) -> None:
-        self.plan, self.r, self.sides, self.kept = plan, r, sides, kept
-        self._rows: dict[int, Row] = {}
-
-    def counted(self, t: int, task: Any) -> Counted | None:
-        """Return the counts of task number `t` in all blocks; None if only a joined row will do."""
-        if not isinstance(task, GroupTask):
-            return None
-        if len(self.sides) == 1:  # one block with itself: its counts are needed only once
-            return task.counted(self.joined)
-        blocks = [
-            self.kept.get((which, cut.start, self.r, t), partial(self._count, task, i))
-            for i, (which, _, cut) in enumerate(self.sides)
-        ]
-        return reduce(Counted.joined, blocks) if blocks[0].goes_with(blocks[1]) else None
-
-    @cached_property
-    def joined(self) -> Row:
-        """The row of all blocks, one after the other."""
-        return self.plan.row([collection[cut] for _, collection, cut in self.sides], self.r)
-
-    @property
-    def base(self) -> int:
-        """The base of the keys in the joined row."""
-        return self.joined.base
-
-    def _count(self, task: GroupTask, i: int) -> Counted:
-        if i not in self._rows:
-            _, collection, cut = self.sides[i]
-            self._rows[i] = self.plan.row([collection[cut]], self.r)
-        return task.counted(self._rows[i])

@@ -23,15 +23,38 @@ from mvdfq.gram.plan import Tile
 FORMAT = "mvdfq gram journal 1"
 
 
-class Journal:
-    """Lines of finished tiles, kept in a file that survives the end of the process.
+class Unfinished:
+    """The matrix in a hidden file beside `output`, which `finish` moves to `output`.
 
-    `key` names the computation: a journal of another computation is not continued.
+    `key` names the computation: a journal of another computation is not continued. Every tile is on
+    the disk before its line is in the journal. The line holds a checksum, so that a tile whose
+    bytes changed is computed again. Tiles on the diagonal also store the norms of their sequences.
     """
 
-    def __init__(self, path: Path, key: str) -> None:
-        self.path, self.key = path, key
-        header = _line({"format": FORMAT, "key": key})
+    def __init__(self, output: Path, key: str, n: int, dtype: np.dtype) -> None:
+        self.output, self.path = output, _place(output, key, "unfinished")
+        self.journal, self.own = _place(output, key, "journal"), np.zeros(n)
+        if self.path.exists() and not is_journal(self.journal, key):
+            raise FileExistsError(f"{self.path} exists without a journal; move or remove the file.")
+        self._read_journal(key)
+        header = BytesIO()  # what a .npy file begins with
+        descr = np.lib.format.dtype_to_descr(dtype)
+        facts = {"descr": descr, "fortran_order": False, "shape": (n, n)}
+        np.lib.format.write_array_header_1_0(header, facts)
+        start = len(header.getvalue())
+        size = start + n * n * dtype.itemsize
+        # a run that ended between moving the matrix and removing the journal left both
+        is_moved = not self.path.exists() and bool(self.records) and output.is_file()
+        self.is_moved = is_moved and output.stat().st_size == size
+        if not self.is_moved:
+            self._allocate(header.getvalue(), size)
+        path, mode = (output, "r") if self.is_moved else (self.path, "r+")
+        self.values = np.memmap(path, dtype, mode, start, (n, n))  # type: ignore[call-overload]
+        self.found = set(self._valid_tiles())
+
+    def _read_journal(self, key: str) -> None:
+        """Read the lines of finished tiles; begin a new journal if there is none."""
+        header, path = _header(key), self.journal
         written = path.read_bytes() if path.exists() else b""
         if header.startswith(written):  # a new journal, or the process ended while it was created
             path.write_bytes(header)
@@ -40,93 +63,34 @@ class Journal:
                 f"{path} exists, but it is not the journal of this matrix, or it is damaged; move "
                 f"or remove the file."
             )
-        lines = written[len(header) :].split(b"\n")
-        self.records = [record for line in lines if (record := _record(line)) is not None]
-        self.file = path.open("ab")
-        if written and not written.endswith(b"\n"):  # the last line was cut off
-            self.file.write(b"\n")
+        elif not written.endswith(b"\n"):  # the last line was cut off
+            path.write_bytes(written + b"\n")
+        self.records = []
+        for line in written[len(header) :].split(b"\n"):
+            checksum, _, text = line.partition(b" ")
+            # before the text is parsed: a damaged line may be anything
+            if checksum == b"%08x" % zlib.crc32(text):
+                self.records.append(json.loads(text))
 
-    def add(self, record: dict[str, Any]) -> None:
-        """Append a line, and wait until it is on the disk."""
-        self.file.write(_line(record))
-        self.file.flush()
-        os.fsync(self.file.fileno())
-
-    def close(self) -> None:
-        """Close the file; the journal can be continued."""
-        self.file.close()
-
-
-def is_journal(path: Path, key: str) -> bool:
-    """Tell whether a file is the journal of the computation `key`."""
-    header = _line({"format": FORMAT, "key": key})
-    if path.is_symlink() or not path.is_file():
-        return False
-    with path.open("rb") as file:
-        return file.read(len(header)) == header
-
-
-def _line(record: dict[str, Any]) -> bytes:
-    text = json.dumps(record, separators=(",", ":")).encode()
-    return b"%08x %s\n" % (zlib.crc32(text), text)
-
-
-def _record(line: bytes) -> dict[str, Any] | None:
-    """Read a line; None if the line is not whole."""
-    checksum, _, text = line.partition(b" ")
-    # before the text is parsed: a damaged line may be anything
-    if checksum != b"%08x" % zlib.crc32(text):
-        return None
-    return json.loads(text)
-
-
-class Unfinished:
-    """The matrix in a hidden file beside `output`, which `finish` moves to `output`.
-
-    Every tile is on the disk before its line is in the journal. The line holds a checksum, so
-    that a tile whose bytes changed is computed again. Tiles on the diagonal also store the norms
-    of their sequences.
-    """
-
-    def __init__(self, output: Path, key: str, n: int, dtype: np.dtype) -> None:
-        self.output, self.path = output, _place(output, key, "unfinished")
-        self.own = np.zeros(n)
-        journal = _place(output, key, "journal")
-        if self.path.exists() and not is_journal(journal, key):
-            raise FileExistsError(f"{self.path} exists without a journal; move or remove the file.")
-        self.journal = Journal(journal, key)
-        # a run that ended between moving the matrix and removing the journal left both
-        is_moved = not self.path.exists() and bool(self.journal.records) and output.is_file()
-        self.is_moved = is_moved and output.stat().st_size == _size(n, dtype)
-        path = output if self.is_moved else self.path
-        if not self.is_moved:
-            self._allocate(n, dtype)
-        header = len(_header(n, dtype))
-        mode: Any = "r" if self.is_moved else "r+"
-        self.values = np.memmap(path, dtype, mode, header, (n, n))
-        self.found = set(self._valid_tiles())
-
-    def _allocate(self, n: int, dtype: np.dtype) -> None:
+    def _allocate(self, header: bytes, size: int) -> None:
         """Make room for the matrix, so that a full disk is an error now and not a crash later."""
-        size = _size(n, dtype)
         try:
             with open(self.path, "r+b" if self.path.exists() else "xb") as file:
-                file.write(_header(n, dtype))
+                file.write(header)
                 # the length first: some systems cannot reserve, but all can lengthen
                 file.truncate(size)
                 _reserve(file.fileno(), size)
         except OSError as error:
-            self.journal.close()
             # nothing was computed: leave no files behind
-            if not self.journal.records:
+            if not self.records:
                 self.path.unlink(missing_ok=True)
-                self.journal.path.unlink()
+                self.journal.unlink()
             problem = f"there is no room for a matrix of {size} bytes ({error.strerror})"
             raise OSError(error.errno, problem, str(self.output)) from None
 
     def _valid_tiles(self) -> Iterable[tuple[int, int]]:
         """Yield the first row and column of each tile whose bytes are as the journal says."""
-        for record in self.journal.records:
+        for record in self.records:
             rows, columns = (slice(*cut) for cut in record["tile"])
             own = np.array(record.get("own", ()), dtype=float)
             # both images: a crash may have written one of them
@@ -147,7 +111,10 @@ class Unfinished:
         if rows == columns:
             record["own"] = own.tolist()
         self.values.flush()
-        self.journal.add(record)
+        with self.journal.open("ab") as file:
+            file.write(_line(record))
+            file.flush()
+            os.fsync(file.fileno())
 
     def finish(self) -> None:
         """Move the complete matrix to the output and remove the journal."""
@@ -156,12 +123,29 @@ class Unfinished:
         if not self.is_moved:
             # after the map is closed, since Windows does not move a mapped file
             os.replace(self.path, self.output)
-        self.journal.path.unlink()
+        self.journal.unlink()
 
     def close(self) -> None:
-        """Close the files; another run can go on."""
-        self.journal.close()
+        """Close the map; another run can go on."""
         del self.values
+
+
+def is_journal(path: Path, key: str) -> bool:
+    """Tell whether a file is the journal of the computation `key`."""
+    header = _header(key)
+    if path.is_symlink() or not path.is_file():
+        return False
+    with path.open("rb") as file:
+        return file.read(len(header)) == header
+
+
+def _header(key: str) -> bytes:
+    return _line({"format": FORMAT, "key": key})
+
+
+def _line(record: dict[str, Any]) -> bytes:
+    text = json.dumps(record, separators=(",", ":")).encode()
+    return b"%08x %s\n" % (zlib.crc32(text), text)
 
 
 def remove_others(output: Path) -> None:
@@ -182,18 +166,6 @@ def remove_others(output: Path) -> None:
 
 def _place(output: Path, key: str, ending: str) -> Path:
     return output.with_name(f".{output.name}.{key}.{ending}")
-
-
-def _header(n: int, dtype: np.dtype) -> bytes:
-    """Return what a .npy file begins with."""
-    header = BytesIO()
-    facts = {"descr": np.lib.format.dtype_to_descr(dtype), "fortran_order": False, "shape": (n, n)}
-    np.lib.format.write_array_header_1_0(header, facts)
-    return header.getvalue()
-
-
-def _size(n: int, dtype: np.dtype) -> int:
-    return len(_header(n, dtype)) + n * n * dtype.itemsize
 
 
 def _reserve(number: int, size: int) -> None:

@@ -1,7 +1,8 @@
 """Counts -> a sparse matrix: every word of every row, group and cell is a column."""
 
+from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -11,7 +12,7 @@ from mvdfq._utils.short import Short
 from mvdfq._utils.threads import n_threads, run_in_order
 from mvdfq.gram.plan import Plan
 from mvdfq.kernels.counting import Columns
-from mvdfq.kernels.keys import find_words, word_codes
+from mvdfq.kernels.keys import find_words, rank_words, word_codes
 from mvdfq.sequences import Ragged
 from mvdfq.symbols.base import letter_name
 
@@ -37,15 +38,8 @@ class Vocabulary(Short):
     size: int
 
     @classmethod
-    def of(cls, counted: list[WordCounts], plan: Plan) -> "Vocabulary":
-        """Give every word that was counted a column, unless its factor is 0."""
-        return cls.of_words({(part.row, part.task): part.words for part in counted}, plan)
-
-    @classmethod
-    def of_words(cls, words: dict[tuple[int, int], np.ndarray], plan: Plan) -> "Vocabulary":
-        """Give every word of every task a column, unless its factor is 0."""
-        if plan.word_factors is not None:
-            words = {place: plan.word_factors[place].words for place in words}
+    def of(cls, words: dict[tuple[int, int], np.ndarray]) -> "Vocabulary":
+        """Give every word of every task a column."""
         ends = np.cumsum([0, *map(len, words.values())]).tolist()
         return cls(words, dict(zip(words, ends[:-1], strict=True)), ends[-1])
 
@@ -58,7 +52,10 @@ class Vocabulary(Short):
         """Return a name for every column; `rows` and `alphabets` describe the rows in use."""
         names = np.empty(self.size, dtype=object)
         for (r, t), words in self.words.items():
-            title = f"{rows[r]}, {_describe(plan.tasks(r)[t][1])}: "
+            task = plan.tasks(r)[t][1]
+            level, cell = task.cell
+            part = f", part {cell + 1} of {2**level}" if level else ""
+            title = f"{rows[r]}, {task.title}{part}: "
             letters = None if alphabets is None else np.array([*map(letter_name, alphabets[r])])
             symbols = words if letters is None else letters[words]
             texts = [title + " ".join(map(str, word)) for word in symbols]
@@ -96,34 +93,40 @@ def all_words(plan: Plan) -> Vocabulary:
         for t, (_, task) in enumerate(plan.tasks(r)):
             keys = np.arange(base**task.length, dtype=np.uint64)
             words[r, t] = word_codes(keys, base, task.length)
-    ends = np.cumsum([0, *map(len, words.values())]).tolist()
-    return Vocabulary(words, dict(zip(words, ends[:-1], strict=True)), ends[-1])
+    return Vocabulary.of(words)
+
+
+def vocabulary_of(parts: Iterable[list[WordCounts]], plan: Plan) -> Vocabulary:
+    """Give every word of any portion a column, unless its factor is 0."""
+    words: dict[tuple[int, int], np.ndarray] = {}
+    for part in (part for counted in parts for part in counted):
+        # words of two rows or tasks are never the same word
+        place, known = (part.row, part.task), part.words
+        if place in words:
+            known = np.concatenate([words[place], known])
+            # one of each word, in ascending order, as `find_words` needs them
+            known = known[rank_words(known)[1]]
+        words[place] = known
+    if plan.word_factors is not None:
+        words = {place: plan.word_factors[place].words for place in words}
+    return Vocabulary.of(words)
 
 
 def count_words(collection: Ragged, plan: Plan, n_jobs: int | None) -> list[WordCounts]:
     """Count the words of every task."""
     engine = current_engine()
     if engine.name == "gpu":
-        counted = _on_gpu(collection, plan, engine.device)
-        if counted is not None:
-            return counted
+        from mvdfq.gram.gram_on_gpu import CannotCount, count_tasks  # torch is slow to import
+
+        with suppress(CannotCount):  # what only the processor can count
+            return [
+                WordCounts(r, t, plan.tasks(r)[t][0], found.words, found, int(plan.n_symbols[r]))
+                for r, t, found in count_tasks(collection, plan, engine.device)
+            ]
     n_rows = len(plan.row_weights)
     jobs = [(r, t, *task) for r in range(n_rows) for t, task in enumerate(plan.tasks(r))]
     done = run_in_order(lambda job: _count(collection, plan, *job), jobs, n_threads(n_jobs))
     return [result for _, result in done]
-
-
-def _on_gpu(collection: Ragged, plan: Plan, device: str) -> list[WordCounts] | None:
-    """Count on the card, or return None for what only the processor can count."""
-    from mvdfq.gram.gram_on_gpu import CannotCount, count_tasks  # torch is slow to import
-
-    try:
-        return [
-            WordCounts(r, t, plan.tasks(r)[t][0], columns.words, columns, int(plan.n_symbols[r]))
-            for r, t, columns in count_tasks(collection, plan, device)
-        ]
-    except CannotCount:
-        return None
 
 
 def assemble(
@@ -190,29 +193,18 @@ def _embedded(
 def _count(collection: Ragged, plan: Plan, r: int, t: int, weight: float, task) -> WordCounts:
     """Count the words of one task; runs in a thread."""
     row = plan.row([collection], r)
-    blocks = [
-        (word_codes(block.words, row.base, task.length), block) for block in task.columns(row)
-    ]
-    return WordCounts(r, t, weight, *_joined(blocks, task.length), row.n_symbols)
-
-
-def _joined(blocks: list[tuple[np.ndarray, Columns]], length: int) -> tuple[np.ndarray, Columns]:
-    """Put blocks of columns one after the other; the list may be empty."""
-    words = np.concatenate([np.empty((0, length), np.uint8), *(words for words, _ in blocks)])
-    sizes = [np.zeros(1, np.int64), *(np.diff(block.indptr) for _, block in blocks)]
+    # the blocks of columns, one after the other; there may be none
+    blocks = list(task.columns(row))
+    codes = [word_codes(block.words, row.base, task.length) for block in blocks]
+    words = np.concatenate([np.empty((0, task.length), np.uint8), *codes])
+    sizes = [np.zeros(1, np.int64), *(np.diff(block.indptr) for block in blocks)]
     columns = Columns(
         np.cumsum(np.concatenate(sizes)),
-        np.concatenate([np.empty(0, np.uint32), *(block.sequence for _, block in blocks)]),
-        np.concatenate([np.empty(0, np.float32), *(block.count for _, block in blocks)]),
+        np.concatenate([np.empty(0, np.uint32), *(block.sequence for block in blocks)]),
+        np.concatenate([np.empty(0, np.float32), *(block.count for block in blocks)]),
         words,
     )
-    return words, columns
-
-
-def _describe(task: Any) -> str:
-    """Return a text that says where a task reads its words."""
-    level, cell = task.cell
-    return task.title if level == 0 else f"{task.title}, part {cell + 1} of {2**level}"
+    return WordCounts(r, t, weight, words, columns, row.n_symbols)
 
 
 def _mix(x: np.ndarray) -> np.ndarray:

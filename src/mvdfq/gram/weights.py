@@ -11,12 +11,12 @@ Words that occur in too few training sequences have no weight: their deviation i
 """
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import dataclass, replace
-from functools import partial, reduce
+from functools import reduce
 from itertools import groupby
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -96,21 +96,6 @@ class Spread:
         return Moments(self.n, *map(np.concatenate, zip(*self.parts, strict=True)))
 
 
-@dataclass(frozen=True)
-class WordWeights:
-    """A kind of weight: how moments become factors, and the usual floor `min_share`."""
-
-    factors: Callable[[Moments], np.ndarray]
-    min_share: float
-
-    def of(self, moments: Moments, min_share: float | None) -> WordFactors:
-        """Return the factors of the words that occur in more than `min_share` of the sequences."""
-        floor = self.min_share if min_share is None else min_share
-        factors = self.factors(moments)
-        kept = (moments.held > floor * moments.n) & (factors > 0)
-        return WordFactors(moments.words[kept], factors[kept])
-
-
 def _inverse_deviations(moments: Moments) -> np.ndarray:
     mean, variance = spread_of_sums(moments.n, moments.total, moments.squares)
     deviation = np.sqrt(variance)
@@ -121,96 +106,77 @@ def _inverse_frequencies(moments: Moments) -> np.ndarray:
     return np.log((1 + moments.n) / (1 + moments.held)) + 1
 
 
-# The kinds of weight by their names. The floor of "std" is the floor of the standardized words that
-# were measured on the UEA sets; "idf" has none, as in scikit-learn.
-WORD_WEIGHTS = {
-    "std": WordWeights(_inverse_deviations, 0.1),
-    "idf": WordWeights(_inverse_frequencies, 0.0),
+# The kinds of weight: how moments become factors, and the usual floor `min_share`. The floor of
+# "std" is the floor of the standardized words that were measured on the UEA sets; "idf" has none,
+# as in scikit-learn.
+WORD_WEIGHTS: dict[str, tuple[Callable[[Moments], np.ndarray], float]] = {
+    "std": (_inverse_deviations, 0.1),
+    "idf": (_inverse_frequencies, 0.0),
 }
 
 
-def weigh_counted(
-    counted: list[WordCounts], n: int, plan: Plan, kind: WordWeights, min_share: float | None
-) -> Plan:
-    """Return the plan with the weights of words that were counted in all `n` sequences."""
-    total = np.zeros((len(plan.row_weights), n))
-    for part in counted:
-        total[part.row] += np.bincount(part.columns.sequence, part.columns.count, n)
-    scale = inverse_root(total)
-    factors = {}
-    for part in counted:
-        shares = scale[part.row] if plan.root else None
-        spread = Spread(n, shares, part.n_symbols, part.words.shape[1])
-        spread.add_columns(replace(part.columns, words=part.words))
-        factors[part.row, part.task] = kind.of(spread.moments(), min_share)
-    return _weighed(plan, factors)
+def weigh_words(train: Ragged, reader: Any, counted: list[WordCounts] | None = None) -> Plan:
+    """Return the plan of a kernel or of features with the weights of the words of `train`.
 
-
-def weigh_words(
-    train: Ragged,
-    plan: Plan,
-    kind: WordWeights,
-    min_share: float | None,
-    n_jobs: int | None,
-    memory_limit: int | str | None,
-) -> Plan:
-    """Return the plan with the weights of the words of `train`, counted within the memory limit."""
-    budget = parse_memory(memory_limit)
-    tiles, task_bytes = plan_tiles(train, train[:0], plan, budget)
-    workers = max(1, min(n_threads(n_jobs), budget // task_bytes))
-    scale = _share_scale(train, plan, n_jobs, memory_limit) if plan.root else None
-    jobs = [
-        Job(r, t, task, rows)
-        for r in range(len(plan.row_weights))
-        for t, (_, task) in enumerate(plan.tasks(r))
-        for rows, _ in tiles
-    ]
-    running = run_in_order(partial(_measured, train, plan, scale), jobs, workers)
-    with closing(running):  # Ctrl-C must end the threads, even if a traceback keeps the generator
-        factors = {
-            place: kind.of(reduce(Moments.joined, (moments for _, moments in parts)), min_share)
-            for place, parts in groupby(running, key=lambda pair: (pair[0].row, pair[0].number))
-        }
-    return _weighed(plan, factors)
-
-
-def _weighed(plan: Plan, factors: dict[tuple[int, int], WordFactors]) -> Plan:
-    """Return the plan with factors; warn if no word has a factor."""
-    if not any(weighed.values.size for weighed in factors.values()):
+    The words are counted within the memory limit, unless they were all `counted` before.
+    """
+    plan, (kind, floor) = reader.plan_, WORD_WEIGHTS[reader.word_weights]
+    floor = floor if reader.min_share is None else reader.min_share
+    found = _measured(train, reader) if counted is None else _of_counts(counted, len(train), plan)
+    word_factors = {}
+    for place, moments in found:
+        factors = kind(moments)
+        kept = (moments.held > floor * moments.n) & (factors > 0)
+        word_factors[place] = WordFactors(moments.words[kept], factors[kept])
+    if not any(weighed.values.size for weighed in word_factors.values()):
         warnings.warn(
             "No word has a weight, so all kernel values are 0: no word occurs in more than "
             "min_share of the training sequences, or all words are constant; pass a smaller "
             "min_share or word_weights=None.",
             stacklevel=5,
         )
-    return replace(plan, word_factors=factors)
+    return replace(plan, word_factors=word_factors)
 
 
-class Job(NamedTuple):
-    """One piece of the work: a task, with its number, on one row of some sequences."""
-
-    row: int
-    number: int
-    task: Any
-    sequences: slice
-
-
-def _measured(train: Ragged, plan: Plan, scale: np.ndarray | None, job: Job) -> Moments:
-    """Count and measure; runs in a thread."""
-    row = plan.row([train[job.sequences]], job.row)
-    shares = None if scale is None else scale[job.row, job.sequences]
-    spread = Spread(row.n_sequences, shares, row.base, job.task.length)
-    job.task.add_to(spread, row)
-    return spread.moments()
+def _of_counts(counted: list[WordCounts], n: int, plan: Plan) -> Iterator[tuple[Any, Moments]]:
+    """Yield row and number of every task with the moments of its words."""
+    total = np.zeros((len(plan.row_weights), n))
+    for part in counted:
+        total[part.row] += np.bincount(part.columns.sequence, part.columns.count, n)
+    scale = inverse_root(total)
+    for part in counted:
+        shares = scale[part.row] if plan.root else None
+        spread = Spread(n, shares, part.n_symbols, part.words.shape[1])
+        spread.add_columns(replace(part.columns, words=part.words))
+        yield (part.row, part.task), spread.moments()
 
 
-def _share_scale(
-    train: Ragged, plan: Plan, n_jobs: int | None, memory_limit: int | str | None
-) -> np.ndarray:
-    """Return 1 / the root of the sum of all counts, for every row of every sequence.
+def _measured(train: Ragged, reader: Any) -> Iterator[tuple[Any, Moments]]:
+    """Yield row and number of every task with the moments of its words, counted in threads."""
+    plan, budget = reader.plan_, parse_memory(reader.memory_limit)
+    tiles, task_bytes = plan_tiles(train, train[:0], plan, budget)
+    workers = max(1, min(n_threads(reader.n_jobs), budget // task_bytes))
+    scale = None
+    if plan.root:
+        # 1 / the root of the sum of all counts, for every row of every sequence: comparing the
+        # sequences with no sequence counts all words and makes no products
+        ones = np.ones(len(plan.row_weights))
+        sums = replace(plan, row_norm="none", row_weights=ones, listed=False)
+        limits = {"n_jobs": reader.n_jobs, "memory_limit": reader.memory_limit}
+        scale = gram(train, train[:0], sums, **limits).scale
 
-    Comparing the sequences with no sequence counts all words and makes no products.
-    """
-    n_rows = len(plan.row_weights)
-    sums = replace(plan, row_norm="none", row_weights=np.ones(n_rows), listed=False)
-    return gram(train, train[:0], sums, n_jobs=n_jobs, memory_limit=memory_limit).scale
+    def measure(job: tuple[int, int, Any, slice]) -> Moments:
+        r, _, task, sequences = job
+        row = plan.row([train[sequences]], r)
+        shares = None if scale is None else scale[r, sequences]
+        spread = Spread(row.n_sequences, shares, row.base, task.length)
+        task.add_to(spread, row)
+        return spread.moments()
+
+    rows = range(len(plan.row_weights))
+    tasks = [(r, t, task) for r in rows for t, (_, task) in enumerate(plan.tasks(r))]
+    jobs = [(*task, sequences) for task in tasks for sequences, _ in tiles]
+    running = run_in_order(measure, jobs, workers)
+    with closing(running):  # Ctrl-C must end the threads, even if a traceback keeps the generator
+        for place, parts in groupby(running, key=lambda pair: pair[0][:2]):
+            yield place, reduce(Moments.joined, (moments for _, moments in parts))

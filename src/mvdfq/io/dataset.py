@@ -1,4 +1,4 @@
-"""The data set that every reader returns, the record of a format, and files of many sequences."""
+"""The data set that every reader returns, its windows, and the record of a format."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
@@ -11,11 +11,11 @@ import numpy as np
 
 from mvdfq._utils.short import counted, in_short
 from mvdfq.io.source import Glimpse, ReadError, Source
+from mvdfq.sequences import check_sequences
 from mvdfq.sequences.converters import channels_first
+from mvdfq.sequences.windows import cut, frames_of
 
 Row = TypeVar("Row")
-# The label and the group of one sequence; None where there is no label or no group.
-About = tuple[str | None, str | None]
 
 
 def check_kept(path: str | Path, n_kept: int, problems: Sequence[Any]) -> None:
@@ -100,8 +100,13 @@ class Dataset:
             words = [f"{counted(len(self), 'string')} of {long or 0} letters"]
         else:
             words = [self.X.in_words() if hasattr(self.X, "in_words") else in_short(self.X)]
-        for name, what in (("y", "class"), ("groups", "group"), ("split", "part")):
-            words += _kinds(getattr(self, name), what)
+        words += ["no labels"] if self.y is None else []
+        for name, what in {"y": "class", "groups": "group", "split": "part"}.items():
+            if (values := getattr(self, name)) is not None:
+                kinds = Counter(map(str, np.asarray(values).tolist())).most_common()
+                few = ", ".join(f"{kind}: {n}" for kind, n in kinds[:5])
+                more = ", ..." if len(kinds) > 5 else ""
+                words += [f"{counted(len(kinds), what)} ({few}{more})"]
         words += [f"{len(self.skipped)} skipped"] if self.skipped else []
         return "\n".join([f"<Dataset: {'; '.join(words)}>", *map(str, self.remarks)])
 
@@ -133,22 +138,13 @@ class Dataset:
         return {name: values for name, values in columns.items() if values is not None}
 
 
-def _kinds(values: np.ndarray | None, what: str) -> list[str]:
-    """Say how many labels of each kind there are, if there are few kinds."""
-    if values is None:
-        return ["no labels"] if what == "class" else []
-    kinds = Counter(map(str, np.asarray(values).tolist())).most_common()
-    few = ", ".join(f"{kind}: {n}" for kind, n in kinds[:5])
-    return [f"{counted(len(kinds), what)} ({few}{', ...' if len(kinds) > 5 else ''})"]
-
-
 def joined_parts(path: Path, parts: Sequence[Dataset], splits: Sequence[str]) -> Dataset:
     """Join the parts of one data set; `Dataset.split` says which sequence is of which part."""
+    if len(parts) == 1:
+        return parts[0]
     for other in parts[1:]:
         _check_alike(path, parts[0], other)
     whole = reduce(Dataset.joined, parts)
-    if len(parts) == 1:
-        return whole
     return replace(whole, split=np.repeat(np.array(splits), [len(part) for part in parts]))
 
 
@@ -171,38 +167,20 @@ def _check_alike(path: Path, first: Dataset, other: Dataset) -> None:
 
 @dataclass(frozen=True)
 class Format:
-    """All that the package knows about a file format, declared in the file that reads it.
+    """All that the package knows about a file format, declared in the file that reads it."""
 
-    Parameters
-    ----------
-    name : str
-        The name that users write: ``format="ts"`` or ``--as ts``.
-
-    sniff : callable
-        Says whether a `Glimpse` shows this format.
-
-    read : callable
-        Reads a `Source` with the options below as keywords; returns a `Dataset`.
-
-    options : tuple of str, default=()
-        The options of `read` that this format understands.
-
-    extensions : tuple of str, default=()
-        Endings of file names. The ending decides only if no format recognises the content.
-
-    is_series : bool, default=True
-        Whether `read_series` reads the format, also divided into ``X_TRAIN`` and ``X_TEST``.
-
-    takes_many : bool, default=False
-        Whether the reader takes several files in one call, as `Source.files`.
-    """
-
+    # The name that users write: ``format="ts"`` or ``--as ts``.
     name: str
+    # Says whether a `Glimpse` shows this format.
     sniff: Callable[[Glimpse], bool]
+    # Reads a `Source`; the options of `mvdfq.io.read` that it understands are its keywords.
     read: Callable[..., Dataset]
     options: tuple[str, ...] = ()
+    # Endings of file names. The ending decides only if no format recognises the content.
     extensions: tuple[str, ...] = ()
+    # Whether `read_series` reads the format, also divided into ``X_TRAIN`` and ``X_TEST``.
     is_series: bool = True
+    # Whether the reader takes several files in one call, as `Source.files`.
     takes_many: bool = False
 
 
@@ -213,6 +191,20 @@ class Case(NamedTuple):
     label: Any = None
     name: str | None = None
     group: str | None = None
+
+
+def read_header(
+    source: Source, lines: Iterable[tuple[int, str]], note: Callable[[str], bool]
+) -> None:
+    """Give each line of a header to `note`, until it returns True; errors name the line."""
+    number = 0
+    for number, line in lines:
+        try:
+            if note(line):
+                return
+        except ValueError as error:
+            source.fail(f"line {number}: {error}")
+    source.fail(f"line {number}: the file ends before @data" if number else "the file is empty")
 
 
 def gather(
@@ -248,7 +240,10 @@ def dataset_of(
     source: Source, cases: Sequence[Case], collect: Callable[[Sequence[Any]], Any]
 ) -> Dataset:
     """Return the data set of sequences that have names; `collect` makes `X` of their values."""
-    y, groups = columns_of([(case.label, case.group) for case in cases])
+    y, groups = (
+        None if all(value is None for value in values) else np.array(values)
+        for values in zip(*((case.label, case.group) for case in cases), strict=True)
+    )
     names = _numbered(source, [str(case.name) for case in cases])
     X = collect([case.values for case in cases])
     skipped, remarks = tuple(source.skipped), tuple(source.remarks)
@@ -265,23 +260,71 @@ def _numbered(source: Source, names: Sequence[str]) -> list[str]:
         f"id {first!r} occurs {often[first]} times; {len(often)} repeated ids got numbers, "
         f"such as '{first}:1'"
     )
-    used, numbers = set(names), Counter[str]()
-    return [_free_name(name, used, numbers) if name in often else name for name in names]
-
-
-def _free_name(name: str, used: set[str], numbers: Counter[str]) -> str:
-    """Return the name with its next number that no other sequence has."""
-    numbers[name] += 1
-    while (found := f"{name}:{numbers[name]}") in used:
-        numbers[name] += 1
+    used, numbers, found = set(names), Counter[str](), []
+    for name in names:
+        free = name
+        while name in often and (free == name or free in used):
+            numbers[name] += 1
+            free = f"{name}:{numbers[name]}"
+        found.append(free)
     return found
 
 
-def columns_of(about: Sequence[About]) -> tuple[np.ndarray | None, np.ndarray | None]:
-    """Return labels and groups as arrays; None where no sequence has a label or a group."""
-    labels, groups = zip(*about, strict=True)
-    return _column(labels), _column(groups)
+def windows(
+    data: Any,
+    window: int | str,
+    step: int | str | None = None,
+    *,
+    y: Any = None,
+    groups: Any = None,
+) -> Dataset:
+    """Cut recordings into windows of the same length, to learn from or to predict.
 
+    A window lies in one recording, so it has one label and one group. Windows of one recording
+    are one group, so that no recording stands on both sides of a fold; if the recordings have
+    groups (speakers, users), the windows keep them. A recording that is shorter than a window is
+    one window.
 
-def _column(values: Sequence[str | None]) -> np.ndarray | None:
-    return None if all(value is None for value in values) else np.array(values)
+    Parameters
+    ----------
+    data : Dataset or list of array-like of shape (n_channels, n_timepoints)
+        Recordings, as `mvdfq.io.read` reads them, or any other input of `mvdfq.check_sequences`.
+
+    window : int or str
+        Length of a window: frames, or a duration such as ``"5s"``, ``"500ms"`` or ``"2min"``.
+
+    step : int or str, default=None
+        From the start of a window to the start of the next; None means `window`.
+
+    y, groups : array-like of shape (n_recordings,), default=None
+        Labels and groups of the recordings, if `data` is not a Dataset.
+
+    Returns
+    -------
+    windows : Dataset
+        The windows with their labels and groups. A name is that of the recording and the time of
+        the first frame, in seconds if the sampling rate is known.
+
+    Examples
+    --------
+    >>> import mvdfq, numpy as np
+    >>> cut = mvdfq.windows([np.zeros((2, 100)), np.ones((2, 70))], 40, 20, y=np.array(["a", "b"]))
+    >>> cut.y.tolist(), cut.names[1], cut.groups.tolist()
+    (['a', 'a', 'a', 'a', 'b', 'b'], '0@20', ['0', '0', '0', '0', '1', '1'])
+    """
+    if not isinstance(data, Dataset):
+        X = check_sequences(data)
+        known = [None if one is None else np.asarray(one) for one in (y, groups)]
+        data = Dataset(X, known[0], [str(i) for i in range(len(X))], known[1])
+    X = check_sequences(data.X)
+    rate = X.sampling_rate
+    size = frames_of(window, rate, "window")
+    step = size if step is None else frames_of(step, rate, "step")
+    parts, owners, starts = cut(X, size, step)
+    whole = replace(data, X=X, groups=np.array(data.names) if data.groups is None else data.groups)
+    times = starts / rate if rate else starts
+    names = [f"{whole.names[i]}@{t:g}" for i, t in zip(owners, times, strict=True)]
+    told = f"cut {len(X)} recordings into {len(parts)} windows of {size} frames, {step} apart"
+    remarks = (*whole.remarks, told)
+    columns: Any = {name: values[owners] for name, values in whole._columns().items()}
+    return replace(whole, X=parts, names=names, remarks=remarks, **columns)

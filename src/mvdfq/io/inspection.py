@@ -19,11 +19,7 @@ APART = 0.05
 
 
 def idle_frames(X: Sequences) -> np.ndarray:
-    """Return which frames hold no value, or are one of many equal frames in a row.
-
-    Padding with zeros and digital silence are such frames, whether the reader keeps them or reads
-    them as missing values. Sequences of symbols have none.
-    """
+    """Return frames without a value, or of many equal frames in a row: padding, silence."""
     if not X.data.size or X.symbolic_mask.any():
         return np.zeros(X.data.shape[1], dtype=bool)
     is_new = np.ones(X.data.shape[1], dtype=bool)
@@ -31,16 +27,6 @@ def idle_frames(X: Sequences) -> np.ndarray:
     is_new[X.offsets[:-1][X.lengths > 0]] = True
     run = np.cumsum(is_new) - 1
     return (np.bincount(run)[run] >= RUN) | np.isnan(X.data).all(axis=0)
-
-
-def shares_of(idle: np.ndarray, X: Sequences, y: Any) -> dict[str, float]:
-    """Return the share of idle frames by class; by the empty name if there are no labels."""
-    labels = np.full(len(X), "") if y is None else np.asarray(y).astype(str)
-    of_frame = np.repeat(labels, X.lengths)
-    return {
-        label: float(idle[of_frame == label].mean())
-        for label in np.unique(of_frame).tolist()
-    }  # fmt: skip
 
 
 def differ(shares: Mapping[str, float]) -> bool:
@@ -76,8 +62,19 @@ def facts_of(data: Dataset) -> dict[str, Any]:
         facts = lengths_of([len(x) for x in data.X]) | {"letters": letters}
     else:
         shares = idle_shares(data)
-        facts = _inspect_numbers(data.X) | idle_facts("frames without change", shares)
-        remarks += idle_remark("frames without any change, such as padding", shares)
+        X, missing = data.X, np.isnan(data.X.data)
+        names = X.channel_names or [str(c) for c in range(X.n_rows)]
+        facts = lengths_of(X.lengths) | {
+            "channels": X.n_rows,
+            "frames per second": X.sampling_rate or "unknown",
+            "missing values %": round(100 * float(missing.mean()), 3) if missing.size else 0.0,
+            "sequences with gaps": int(sum(np.isnan(x).any() for x in X)),
+            "constant channels": [names[c] for c in constant_channels(bounds_of(X))],
+        }
+        facts |= idle_facts("frames without change", shares)
+        if differ(shares):
+            told = f"frames without any change, such as padding: {extremes(shares)}"
+            remarks += [f"classes differ in {told}; a classifier may tell classes by it"]
     facts["split"] = "" if data.split is None else counts_of(data.split)
     return facts | {
         "classes": {} if data.y is None else counts_of(data.y),
@@ -89,8 +86,12 @@ def facts_of(data: Dataset) -> dict[str, Any]:
 
 
 def idle_shares(data: Dataset) -> dict[str, float]:
-    """Return the share of frames without change by class."""
-    return shares_of(idle_frames(data.X), data.X, data.y)
+    """Return the share of idle frames by class; by the empty name if there are no labels."""
+    X, idle = data.X, idle_frames(data.X)
+    labels = np.full(len(X), "") if data.y is None else np.asarray(data.y).astype(str)
+    of_frame = np.repeat(labels, X.lengths)
+    classes = np.unique(of_frame).tolist()
+    return {label: float(idle[of_frame == label].mean()) for label in classes}
 
 
 def idle_facts(what: str, shares: Mapping[str, float]) -> dict[str, Any]:
@@ -98,26 +99,6 @@ def idle_facts(what: str, shares: Mapping[str, float]) -> dict[str, Any]:
     if "" in shares or not any(shares.values()):
         return {}
     return {f"{what} %": {label: round(100 * share, 2) for label, share in shares.items()}}
-
-
-def idle_remark(what: str, shares: Mapping[str, float]) -> list[str]:
-    """Warn where classes differ in their shares."""
-    if not differ(shares):
-        return []
-    return [f"classes differ in {what}: {extremes(shares)}; a classifier may tell classes by it"]
-
-
-def _inspect_numbers(X: Any) -> dict[str, Any]:
-    missing = np.isnan(X.data)
-    names = X.channel_names or [str(c) for c in range(X.n_rows)]
-    constant = [names[c] for c in constant_channels(bounds_of(X))]
-    return lengths_of(X.lengths) | {
-        "channels": X.n_rows,
-        "frames per second": X.sampling_rate or "unknown",
-        "missing values %": round(100 * float(missing.mean()), 3) if missing.size else 0.0,
-        "sequences with gaps": int(sum(np.isnan(x).any() for x in X)),
-        "constant channels": constant,
-    }
 
 
 def lengths_of(lengths: Any) -> dict[str, Any]:

@@ -4,6 +4,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ import numpy as np
 
 from mvdfq.io.dataset import Dataset
 from mvdfq.io.source import ReadError, Source, compiled
-from mvdfq.io.tables.column_roles import NAMES, known_places, some
+from mvdfq.io.tables.column_roles import NAMES, Columns, some
 from mvdfq.io.tables.csv_tables import is_value, rows_of
 
 Found = list[str | None]
@@ -54,26 +55,25 @@ class Elsewhere:
         """Do labels come from elsewhere?"""
         return self.labels is not None or self.label_pattern is not None
 
-    def find(self, names: Sequence[str], source: Source) -> tuple[Found | None, Found | None]:
-        """Return labels and groups of sequences by their names; None where a name has none."""
-        y, groups = None, None
-        if self.labels is not None:
-            y, groups = _from_table(self.labels, names, self.label, self.group, source)
-        if self.label_pattern is not None:
-            y = _from_names(names, self.label_pattern, "label_pattern", "label")
-        if self.group_pattern is not None:
-            groups = _from_names(names, self.group_pattern, "group_pattern", "group")
-        return y, groups
-
     def applied(self, data: Dataset, source: Source) -> Dataset:
         """Return the data with these labels and groups; leave out sequences without them."""
-        found = dict(zip(("y", "groups"), self.find(data.names, source), strict=True))
-        kept = list(range(len(data)))
+        source = replace(source, remarks={}, skipped=[])
+        found: dict[str, Found | None] = {"y": None, "groups": None}
+        if self.labels is not None:
+            found["y"], found["groups"] = self._from_table(data.names, source)
+        for key, what, pattern in (
+            ("y", "label", self.label_pattern),
+            ("groups", "group", self.group_pattern),
+        ):
+            if pattern is not None:
+                found[key] = _from_names(data.names, pattern, what)
+        lost: dict[int, str] = {}
         for key, values in found.items():
-            for i in () if values is None else [i for i in kept if values[i] is None]:
-                source.leave_out(self._missing(data.names[i], key, source))
-                kept.remove(i)
-        if not kept:
+            for i in (i for i, value in enumerate(values or ()) if value is None):
+                lost.setdefault(i, key)
+        for i, key in lost.items():
+            source.leave_out(self._missing(data.names[i], key, source))
+        if not (kept := [i for i in range(len(data)) if i not in lost]):
             source.fail("no sequence has a label or a group", str(source.skipped[0]))
         new: Any = {
             key: np.array([values[i] for i in kept])
@@ -91,34 +91,77 @@ class Elsewhere:
         if pattern is not None:
             hint = "change the expression, so that it matches every name"
             return ReadError(name, f"{what}_pattern {pattern!r} finds no {what} in this name", hint)
-        held = next(iter(_table(self.labels)[1]), [""])[0]
+        held = next(iter(self._table[1]), [""])[0]
         problem = f"{name!r} has no {what} in the table of labels; the table holds names such as "
         problem += repr(held)
         return ReadError(source.path, problem, "add a row for this name to the table")
 
+    @cached_property
+    def _table(self) -> tuple[list[str], list[list[str]]]:
+        return _table(self.labels)
 
-def expression_of(pattern: str, what: str) -> re.Pattern[str]:
-    """Compile an expression, which must have a part in parentheses."""
-    expression = compiled(pattern, what)
+    def _from_table(self, names: Sequence[str], source: Source) -> tuple[Found, Found | None]:
+        """Look up the names in the column that holds most of them; lines in order need no names."""
+        labels, (header, rows) = self.labels, self._table
+        where = Source(Path("labels" if isinstance(labels, Mapping) else labels))
+        if not rows:
+            where.fail("the table holds no labels", "write one row per sequence")
+        tables = [_Keys(rows, i, names) for i in range(len(rows[0]))]
+        hits = [sum(table.find(name) is not None for name in names) for table in tables]
+        key = int(np.argmax(hits))
+        if not hits[key]:
+            if isinstance(labels, Mapping) or any(
+                SEPARATOR.search(line) for _, line in where.said()
+            ):
+                problem = f"no column holds names such as {names[0]!r}"
+                where.fail(problem, f"a row of the table is {some(rows[-1])}")
+            return _in_order(where, [*([header] if header else []), *rows], names, source), None
+        places = self._places(where, key)
+        if not isinstance(labels, Mapping):
+            told = {"name": key, **places}.items()
+            shown = [f"{kind} {repr(header[i]) if header else f'column {i}'}" for kind, i in told]
+            source.remark("labels: " + "; ".join(shown))
+        found = [tables[key].find(name) for name in names]
+        columns = {
+            kind: [None if row is None else row[place] or None for row in found]
+            for kind, place in places.items()
+        }
+        return columns["label"], columns.get("group")
+
+    def _places(self, where: Source, key: int) -> dict[str, int]:
+        """Return the columns of labels and groups: named, known by name, or the only other one."""
+        header, rows = self._table
+        shown = header or list(map(str, range(len(rows[0]))))
+        wishes: dict[str, Any] = {"label": self.label, "group": self.group}
+        wishes = {kind: kind if wish is None else wish for kind, wish in wishes.items()}
+        places = {**Columns(**wishes, id=key, time=None, channels=()).find(where, shown, []).places}
+        del places["id"]
+        rest = [i for i in range(len(shown)) if i != key and i not in places.values()]
+        if "label" not in places:
+            if len(rest) != 1:
+                hint = f"label=NAME of {some(header or [str(i) for i in rest])}"
+                where.fail("it is not clear which column holds the labels", hint)
+            places = {"label": rest[0], **places}
+        seen: dict[str, list[str]] = {}
+        for row in rows:
+            told = [row[place] for place in places.values()]
+            if seen.setdefault(row[key], told) != told:
+                where.fail(f"{row[key]!r} has two labels or groups")
+        return places
+
+
+def _from_names(names: Sequence[str], pattern: str, kind: str) -> Found:
+    """Return the part in parentheses of each last part of a path, or else of the whole name."""
+    expression, found = compiled(pattern, f"{kind}_pattern"), []
     if not expression.groups:
-        kind = what.partition("_")[0]
-        raise ValueError(f"{what} '{pattern}' has no group; put the {kind} in parentheses.")
-    return expression
-
-
-def part_of(name: str, pattern: re.Pattern[str], kind: str) -> str | None:
-    """Return the part named `kind`, or else the first part in parentheses; None if empty.
-
-    A pattern without a slash is searched in the last part of a path, and then in the whole name.
-    """
-    match = None if "/" in pattern.pattern else pattern.search(name.rpartition("/")[2])
-    match = match or pattern.search(name)
-    return (match[kind if kind in pattern.groupindex else 1] if match else None) or None
-
-
-def _from_names(names: Sequence[str], pattern: str, what: str, kind: str) -> Found:
-    expression = expression_of(pattern, what)
-    return [part_of(name, expression, kind) for name in names]
+        problem = f"{kind}_pattern '{pattern}' has no group"
+        raise ValueError(f"{problem}; put the {kind} in parentheses.")
+    part = kind if kind in expression.groupindex else 1
+    for name in names:
+        match = None if "/" in pattern else expression.search(name.rpartition("/")[2])
+        match = match or expression.search(name)
+        found.append((match[part] if match else None) or None)
+    return found
 
 
 def _table(labels: Any) -> tuple[list[str], list[list[str]]]:
@@ -148,38 +191,6 @@ def has_column(labels: Any, name: str | int | None) -> bool:
     )  # fmt: skip
 
 
-def _from_table(
-    labels: Any, names: Sequence[str], label: Any, group: Any, source: Source
-) -> tuple[Found, Found | None]:
-    """Look up the names in the column that holds most of them; lines in order need no names."""
-    header, rows = _table(labels)
-    where = Source(Path("labels" if isinstance(labels, Mapping) else labels))
-    if not rows:
-        where.fail("the table holds no labels", "write one row per sequence")
-    tables = [_Keys(rows, i, names) for i in range(len(rows[0]))]
-    hits = [sum(table.find(name) is not None for name in names) for table in tables]
-    key = int(np.argmax(hits))
-    if not hits[key]:
-        is_one = not isinstance(labels, Mapping) and not any(
-            SEPARATOR.search(line) for _, line in where.said()
-        )
-        if not is_one:
-            problem = f"no column holds names such as {names[0]!r}"
-            where.fail(problem, f"a row of the table is {some(rows[-1])}")
-        return _in_order(where, [*([header] if header else []), *rows], names, source), None
-    places = _places(where, header, rows, key, {"label": label, "group": group})
-    _refuse_two(where, rows, key, list(places.values()))
-    if not isinstance(labels, Mapping):
-        shown = {kind: _shown(place, header) for kind, place in {"name": key, **places}.items()}
-        source.remark("labels: " + "; ".join(f"{kind} {name}" for kind, name in shown.items()))
-    found = [tables[key].find(name) for name in names]
-    columns = {
-        kind: [None if row is None else row[place] or None for row in found]
-        for kind, place in places.items()
-    }
-    return columns["label"], columns.get("group")
-
-
 def _in_order(
     where: Source, rows: list[list[str]], names: Sequence[str], source: Source
 ) -> list[str | None]:
@@ -191,32 +202,6 @@ def _in_order(
         where.fail(f"{len(labels)} labels for {len(names)} sequences", "one label per line")
     source.remark("labels: one per line, in the order of the sequences")
     return list(labels)
-
-
-def _shown(place: int, header: Sequence[str]) -> str:
-    return repr(header[place]) if header else f"column {place}"
-
-
-def _places(
-    source: Source, header: Sequence[str], rows: Any, key: int, wishes: Mapping[str, Any]
-) -> dict[str, int]:
-    """Return the columns of labels and groups: named, known by name, or the only other column."""
-    places: dict[str, int] = {}
-    for kind, wish in wishes.items():
-        known = [i for i in known_places(kind, header) if i != key] if header else []
-        if isinstance(wish, int) and -len(rows[0]) <= wish < len(rows[0]):
-            places[kind] = range(len(rows[0]))[wish]
-        elif wish is not None and wish in header:
-            places[kind] = list(header).index(wish)
-        elif wish is None and known:
-            places[kind] = known[0]
-    rest = [i for i in range(len(rows[0])) if i != key and i not in places.values()]
-    if "label" not in places:
-        if len(rest) != 1:
-            shown = some(header or [str(i) for i in rest])
-            source.fail("it is not clear which column holds the labels", f"label=NAME of {shown}")
-        places = {"label": rest[0], **places}
-    return places
 
 
 def _forms(name: str) -> list[str]:
@@ -240,11 +225,7 @@ class _Keys:
         self.often = Counter(map(_base, names))
 
     def find(self, name: str) -> Any:
-        """Return the row of a name.
-
-        The table may name a file with folders that the data lack, or without folders that the data
-        have, but ``a/1.wav`` is not ``b/1.wav``.
-        """
+        """Return the row of a name; folders may be missing on either side, but a/1 is not b/1."""
         for table, forms in ((self.whole, _forms(name)), (self.bare, _forms(name))):
             if found := next((table[form] for form in forms if form in table), None):
                 return found
@@ -261,26 +242,18 @@ def _unique(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
     return {form: found[0] for form, found in rows.items() if len(found) == 1}
 
 
-def _refuse_two(source: Source, rows: Any, key: int, places: Sequence[int]) -> None:
-    """Refuse a name with two labels or groups."""
-    seen: dict[str, list[str]] = {}
-    for row in rows:
-        told = [row[place] for place in places]
-        if seen.setdefault(row[key], told) != told:
-            source.fail(f"{row[key]!r} has two labels or groups")
-
-
-def person_remark(names: Sequence[str]) -> str | None:
+def person_remarks(names: Sequence[str]) -> list[str]:
     """Say if folders look like persons: their names do, and their files have the same names."""
     parts = [name.split("/") for name in names if name.count("/") == 1]
     folders = {folder for folder, _ in parts}
     often = Counter(file for _, file in parts)
-    repeated = sum(n > 1 for n in often.values())
-    if len(folders) < 2 or 2 * repeated < len(often) or not all(map(PERSON.fullmatch, folders)):
-        return None
-    first = next(file for file, n in often.items() if n > 1)
-    return (
-        f"the folders look like persons, such as {sorted(folders)[0]!r}, and {first!r} is in "
+    repeated = [file for file, n in often.items() if n > 1]
+    if len(folders) < 2 or 2 * len(repeated) < len(often):
+        return []
+    if not all(map(PERSON.fullmatch, folders)):
+        return []
+    return [
+        f"the folders look like persons, such as {sorted(folders)[0]!r}, and {repeated[0]!r} is in "
         f"several of them: are the folders classes? label_pattern='/([^/.]+)' reads the labels in "
         f"the names of files, group_pattern='^(.+)/' the persons"
-    )
+    ]

@@ -1,6 +1,5 @@
 """New files for a fitted classifier, read as its training data were read."""
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -102,7 +101,9 @@ def as_trained(clf: Any, path: Path, given: dict[str, Any]) -> dict[str, Any]:
     stored = source.get("columns") or {}
     found = {key: stored[key] for key in KEPT if key in stored} | given
     usual = None if "id" in given else source.get("format")
-    kind = given.get("format") or _kind(path, usual, _columns(found))
+    names = ("id", "time", "group", "channels", "drop", "label", "resample")
+    columns = {key: found[key] for key in names if key in found}
+    kind = given.get("format") or _kind(path, usual, columns)
     same = kind == source.get("format")
     if kind not in TIMES:
         found = dict(given)
@@ -115,18 +116,15 @@ def as_trained(clf: Any, path: Path, given: dict[str, Any]) -> dict[str, Any]:
     if kind == "csv-folder":
         found.pop("id", None)
     if same and kind in (*TEXT, "parquet") and "label" not in given and "labels" not in given:
-        found["label"] = _label_in(path, stored.get("label"))
+        looked = looked_at(Glimpse(path)) if path.is_file() else None
+        label = stored.get("label")  # if the new table has this column, too
+        found["label"] = label if looked is not None and label in looked[0].header else None
     if kind == "audio" and source.get("recipe"):
         found.setdefault("recipe", AudioRecipe(**source["recipe"]))
     for key, format in (("strands", "fasta"), ("profile_values", "profiles")):
         if kind == format and source.get(key):
             found.setdefault(key, source[key])
     return {**found, "format": kind}
-
-
-def _columns(options: Mapping[str, Any]) -> dict[str, Any]:
-    names = ("id", "time", "group", "channels", "drop", "label", "resample")
-    return {key: options[key] for key in names if key in options}
 
 
 def _kind(path: Path, stored: str | None, columns: dict[str, Any]) -> str:
@@ -138,9 +136,3 @@ def _kind(path: Path, stored: str | None, columns: dict[str, Any]) -> str:
             raise
         return str(stored)
     return str(stored) if stored in TEXT and found in TEXT and path.is_file() else found
-
-
-def _label_in(path: Path, label: str | None) -> str | None:
-    """Return the label of the training table if the new table has this column, too."""
-    looked = looked_at(Glimpse(path)) if path.is_file() else None
-    return label if looked is not None and label in looked[0].header else None

@@ -3,22 +3,22 @@
 import os
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import asdict, replace
-from functools import cached_property, partial, reduce
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from mvdfq._utils.threads import Report
-from mvdfq.io.dataset import Dataset, Format
-from mvdfq.io.labelling import Elsewhere, has_column, person_remark
-from mvdfq.io.letters.fasta import read_biopython
-from mvdfq.io.recognition import RECORDS, find_format, named_format, read_file, read_path, recognise
+from mvdfq.io.dataset import Dataset
+from mvdfq.io.labelling import Elsewhere, has_column, person_remarks
+from mvdfq.io.letters.fasta import from_biopython, read_fasta
+from mvdfq.io.recognition import RECORDS, find_format, read_paths, recognise
 from mvdfq.io.sound.listing import list_audio
 from mvdfq.io.sound.recipes import audio_recipe
 from mvdfq.io.source import ReadError, Source, State, changed, check_inside, state_of
+from mvdfq.io.tables.column_roles import COLUMNS
 from mvdfq.io.tables.csv_tables import METADATA
 from mvdfq.io.tables.in_memory import TABLE, read_memory
 from mvdfq.io.tables.long_tables import csv_files
@@ -159,66 +159,53 @@ def read(
     >>> read(path, label=1).y.tolist()
     ['a', 'b']
     """
-    columns: dict[str, Any] = {
-        "id": id,
-        "time": time,
-        "group": group,
-        "channels": channels,
-        "drop": drop,
-    }
-    columns |= {"label": label, "resample": resample, "categories": categories}
+    asked = dict(locals())
+    columns = {key: asked[key] for key in COLUMNS}
     columns["missing"] = missing if missing is None or _is_list(missing) else [missing]
     columns = _given(columns)
-    is_folder = is_path(path) and not _is_list(path)
-    if is_folder and labels is label_pattern is None and columns.get("label", "") is not None:
-        labels = _metadata_of(Path(path), format, columns)
+    is_one = is_path(path) and not _is_list(path)
+    if is_one and labels is label_pattern is None and columns.get("label", "") is not None:
+        # the table of labels of a folder of tables; a folder of sound reads its own
+        table = Path(path) / METADATA
+        if table.is_file() and (format or find_format(Path(path), columns).name) == "csv-folder":
+            check_inside(table, path)
+            labels = table
     own = {
         key: columns.pop(key) for key in ("label", "group") if has_column(labels, columns.get(key))
     }
     elsewhere = Elsewhere(labels, **own, label_pattern=label_pattern, group_pattern=group_pattern)
-    source = Source(Path("the list of files"), skip_bad, progress, max_bytes)
+    source = Source(TABLE, skip_bad, progress, max_bytes)
     if not is_path(path):
-        return _labelled(_from_memory(path, columns, strands, source), elsewhere, source)
+        return elsewhere.applied(_from_memory(path, columns, strands, source), source)
     paths = [Path(one) for one in path] if _is_list(path) else [Path(path)]
     source.path = paths[0]
-    record = named_format(format, RECORDS) if format else find_format(paths[0], RECORDS, columns)
-    options = {
-        "recipe": recipe,
-        "silence": silence,
-        "cache": cache,
-        "time_first": time_first or None,
-    }
-    options |= {"strands": None if strands == "one" else strands, "profile_values": profile_values}
+    named = {record.name: record for record in RECORDS}
+    if format and format not in named:
+        raise ValueError(f"format must be one of {', '.join(named)}; got {format!r}.")
+    record = named[format] if format else find_format(paths[0], columns)
+    options = {key: asked[key] for key in ("recipe", "silence", "cache", "profile_values")}
+    options["time_first"] = time_first or None
+    options["strands"] = None if strands == "one" else strands
     options = _given(options) | columns
     lost = None if "missing" in record.options else options.pop("missing", None)
     for name in options:  # rather than ignore what the user asks for
         if name not in record.options:
             raise ValueError(f"{name} has no meaning for the format {record.name}; remove {name}.")
     options |= _given({"n_jobs": n_jobs, "elsewhere": elsewhere.gives_labels or None})
-    with _without_warnings(elsewhere.gives_labels):
-        data = _read_paths(paths, record, bool(format), source, options)
+    with warnings.catch_warnings():
+        if elsewhere.gives_labels:  # say nothing of classes that will not be the classes
+            warnings.filterwarnings("ignore", "Class .* has only one file")
+        data = read_paths(source, paths, record, bool(format), options)
     if lost:
         data = _with_missing(data, lost)
     if data.y is not None and not elsewhere.gives_labels and record.name in ("audio", "csv-folder"):
-        remark = person_remark(data.names)
-        data = replace(data, remarks=(*data.remarks, *([remark] if remark else [])))
-    data = _labelled(data, elsewhere, source)
-    stored = audio_recipe(recipe, silence) if record.name == "audio" else None
-    said: dict[str, Any] = {
-        "format": record.name,
-        "recipe": None if stored is None else asdict(stored),
-    }
-    said |= {"strands": strands, "profile_values": profile_values, "names": data.names}
-    return replace(data, source=said | {"columns": _given({"label": label}) | columns})
-
-
-def _metadata_of(path: Path, format: str | None, columns: Mapping[str, Any]) -> Path | None:
-    """Return the table of labels of a folder of tables; a folder of sound reads its own."""
-    table = path / METADATA
-    if not table.is_file() or (format or find_format(path, RECORDS, columns).name) != "csv-folder":
-        return None
-    check_inside(table, path)
-    return table
+        data = replace(data, remarks=(*data.remarks, *person_remarks(data.names)))
+    data = elsewhere.applied(data, source)
+    stored = asdict(audio_recipe(recipe, silence)) if record.name == "audio" else None
+    said: dict[str, Any] = {"format": record.name, "recipe": stored, "strands": strands}
+    said |= {"profile_values": profile_values, "names": data.names}
+    said["columns"] = _given({"label": label}) | columns
+    return replace(data, source=said)
 
 
 def _is_list(value: Any) -> bool:
@@ -234,11 +221,11 @@ def is_path(path: Any) -> bool:
 
 def _from_memory(X: Any, columns: dict[str, Any], strands: str, source: Source) -> Dataset:
     """Read a table, tables, or Biopython's sequences."""
-    source.path = TABLE
     if _is_list(X) and all(type(one).__module__.startswith("Bio.") for one in X):
         for name in columns.keys() - {"label", "group"}:
             raise ValueError(f"{name} has no meaning for letters; remove {name}.")
-        return read_biopython(X, source, columns | {"strands": strands})
+        records: Any = from_biopython(X)
+        return read_fasta(records, skip_bad=source.skip_bad, strands=strands, **columns)
     if not all(map(is_table, X if _is_list(X) else [X])):
         raise TypeError(
             f"path must be a path, a table or a list of these, got {type(X).__name__}; "
@@ -247,38 +234,13 @@ def _from_memory(X: Any, columns: dict[str, Any], strands: str, source: Source) 
     return read_memory(X, columns, source)
 
 
-def _read_paths(
-    paths: list[Path], record: Format, is_named: bool, source: Source, options: Mapping[str, Any]
-) -> Dataset:
-    if record.takes_many and len(paths) > 1 and not any(map(Path.is_dir, paths)):
-        return read_file(record, replace(source, files=paths), options)
-    # The training and the test file of a data set may have different formats.
-    found = record if is_named or not (record.is_series and record.extensions) else None
-    how = source.skip_bad, source.progress, options, source.max_bytes
-    return reduce(Dataset.joined, [read_path(one, found, *how) for one in paths])
-
-
-@contextmanager
-def _without_warnings(wanted: bool) -> Iterator[None]:
-    """Say nothing of classes that will not be the classes."""
-    with warnings.catch_warnings():
-        if wanted:
-            warnings.filterwarnings("ignore", "Class .* has only one file")
-        yield
-
-
 def _with_missing(data: Dataset, missing: Sequence[Any]) -> Dataset:
     """Return the data with NaN in place of these numbers."""
     if isinstance(data.X, list):
         raise ValueError("missing has no meaning for letters; remove missing.")
     lost = np.isin(data.X.data, [float(value) for value in missing])
     X = check_sequences(list(data.X.with_data(np.where(lost, np.nan, data.X.data))))
-    new = replace(data.X, data=X.data, offsets=X.offsets)
-    return replace(data, X=new)
-
-
-def _labelled(data: Dataset, elsewhere: Elsewhere, source: Source) -> Dataset:
-    return elsewhere.applied(data, replace(source, remarks={}, skipped=[]))
+    return replace(data, X=replace(data.X, data=X.data, offsets=X.offsets))
 
 
 def read_series(path: Any, format: str | None = None, **options: Any) -> Dataset:
@@ -372,20 +334,16 @@ class FolderBlocks:
             raise ReadError(
                 path, "is not a folder of sound files or tables", "mvdfq.io.read reads other data"
             )
-        self.files, self._names, self.problems = self._listed()
-        self._states: dict[Path, State] = {}
-
-    def _listed(self) -> tuple[list[Path], dict[str, str], list[ReadError]]:
-        """List the files, their names by path, and what is wrong with the folder."""
         if self.format == "audio":
             found = list_audio(self.path)
-            files, names, problems = found.files, found.names, found.problems
-            if problems and not self.options.get("skip_bad"):
-                raise problems[0]
+            self.files, names = found.files, found.names
+            if found.problems and not options.get("skip_bad"):
+                raise found.problems[0]
         else:
-            files, problems = csv_files(self.path), []
-            names = [file.relative_to(self.path).as_posix() for file in files]
-        return files, dict(zip(map(str, files), names, strict=True)), problems
+            self.files = csv_files(self.path)
+            names = [file.relative_to(self.path).as_posix() for file in self.files]
+        self._names = dict(zip(map(str, self.files), names, strict=True))
+        self._states: dict[Path, State] = {}
 
     @cached_property
     def n_bytes(self) -> int:
@@ -409,19 +367,17 @@ class FolderBlocks:
                 self.progress(done, len(self.files))
             yield replace(block, names=[self._names[str(Path(name))] for name in block.names])
 
-    def _cut(self) -> Iterator[list[Path]]:
+    def _cut(self) -> list[list[Path]]:
         """Cut the list of files into blocks."""
-        block: list[Path] = []
-        size = 0
+        blocks: list[list[Path]] = []
+        size = MOST_BYTES
         for file in self.files:
-            more = file.stat().st_size
-            if block and (len(block) == MOST_FILES or size + more > MOST_BYTES):
-                yield block
-                block, size = [], 0
-            block.append(file)
-            size += more
-        if block:
-            yield block
+            size += (more := file.stat().st_size)
+            if not blocks or len(blocks[-1]) == MOST_FILES or size > MOST_BYTES:
+                blocks.append([])
+                size = more
+            blocks[-1].append(file)
+        return blocks
 
 
 def list_parts(

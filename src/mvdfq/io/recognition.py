@@ -6,17 +6,17 @@ To add a format, write its reader with a record `Format` and add one line to `RE
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import reduce
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from mvdfq._utils.threads import Report
 from mvdfq.io.dataset import Dataset, Format, check_kept, joined_parts
 from mvdfq.io.letters import fasta, profiles
 from mvdfq.io.sound import audio
 from mvdfq.io.source import Glimpse, ReadError, Source, check_inside
-from mvdfq.io.tables import arrays, binary, foreign, long_tables, series_rows, ts
+from mvdfq.io.tables import arrays, binary, long_tables, series_rows, ts
 from mvdfq.io.tables.column_roles import looked_at, some
 from mvdfq.io.tables.csv_tables import first_rows, is_value
 
@@ -31,7 +31,7 @@ RECORDS: list[Format] = [
     series_rows.ARFF,
     arrays.NPZ,
     arrays.NPY,
-    foreign.MAT,
+    binary.MAT,
     binary.PARQUET,
     binary.FEATHER,
     binary.EXCEL,
@@ -72,25 +72,18 @@ def recognise(path: str | Path, **columns: Any) -> str:
     >>> recognise(path)
     'fasta'
     """
-    return find_format(Path(path), RECORDS, columns).name
+    return find_format(Path(path), columns).name
 
 
-def named_format(name: str, records: Sequence[Format]) -> Format:
-    """Return the format of that name."""
-    for record in records:
-        if record.name == name:
-            return record
-    names = ", ".join(record.name for record in records)
-    raise ValueError(f"format must be one of {names}; got {name!r}.")
-
-
-def find_format(path: Path, records: Sequence[Format], options: Mapping[str, Any]) -> Format:
+def find_format(
+    path: Path, options: Mapping[str, Any], records: Sequence[Format] = RECORDS
+) -> Format:
     """Return the format of a file or folder, one of `records`."""
     whole = Glimpse(path, options)
     for record in records:
         if not record.is_series and record.sniff(whole):
             return record
-    part = Glimpse(parts_of(path, file_endings(records))[0], options)
+    part = Glimpse(parts_of(path)[0], options)
     for record in records:
         if record.is_series and record.sniff(part):
             return record
@@ -98,27 +91,19 @@ def find_format(path: Path, records: Sequence[Format], options: Mapping[str, Any
     by_name = [record for record in records if ending in record.extensions]
     if len(by_name) == 1 and part.path.is_file():
         return by_name[0]  # its reader will say what is wrong
-    raise _not_recognised(part.path, records)
+    raise _not_recognised(part.path, ", ".join(record.name for record in records))
 
 
-def file_endings(records: Sequence[Format], first: Format | None = None) -> list[str]:
-    """Return the endings of files of series, with the endings of the format `first` first."""
-    series = [record for record in records if record.is_series]
-    endings = [ending for record in series for ending in record.extensions]
-    return [*(first.extensions if first else ()), *dict.fromkeys(endings)]
-
-
-def _not_recognised(path: Path, records: Sequence[Format]) -> ReadError:
+def _not_recognised(path: Path, names: str) -> ReadError:
     if path.is_file():
         if not path.stat().st_size:
             return ReadError(path, "the file is empty")
-        if error := foreign.conversion(str(path)):
+        if error := binary.conversion(str(path)):
             return error
         try:
             next(Source(path).lines(), None)
         except ReadError as error:  # text that is UTF-16 or damaged, or not text at all
             return error
-    names = ", ".join(record.name for record in records)
     hint = f"name the format, one of {names}"
     file = next(iter(long_tables.csv_files(path)), path) if path.is_dir() else path
     glimpse = Glimpse(file)
@@ -133,11 +118,11 @@ def _not_recognised(path: Path, records: Sequence[Format]) -> ReadError:
     return ReadError(path, "the format is not recognised", hint)
 
 
-def parts_of(path: Path, endings: Sequence[str]) -> list[Path]:
+def parts_of(path: Path, record: Format | None = None) -> list[Path]:
     """The file or folder itself, or the training and the test file that the path stands for.
 
     A path stands for two files if it is their folder, or their common name without ``_TRAIN``.
-    Of a data set that is stored in several formats, the first of `endings` is taken.
+    Of a data set that is stored in several formats, the format of the record is taken first.
     """
     try:
         if path.is_file():
@@ -149,7 +134,9 @@ def parts_of(path: Path, endings: Sequence[str]) -> list[Path]:
     name = path.name
     if path.is_dir():  # a data set and its variants lie in the folder of its name
         name = next(iter(stems)) if len(stems) == 1 else path.resolve().name
-    for ending in endings:
+    every = [record] if record else []
+    every += [one for one in RECORDS if one.is_series]
+    for ending in (ending for one in every for ending in one.extensions):
         if (name, ending) in pairs:
             return pairs[name, ending]
     if path.is_dir() and len(stems) > 1:
@@ -167,37 +154,37 @@ def _pairs(folder: Path) -> dict[tuple[str, str], list[Path]]:
     for path in sorted(folder.iterdir()):
         if match := PART.fullmatch(path.name):
             found.setdefault((match[1], match[3].lower()), {})[match[2].lower()] = path
-    pairs = {key: parts for key, parts in found.items() if len(parts) == 2}
-    for part in (part for parts in pairs.values() for part in parts.values()):
+    pairs = {key: [parts["train"], parts["test"]] for key, parts in found.items() if len(parts) > 1}
+    for part in (part for parts in pairs.values() for part in parts):
         check_inside(part, folder)
-    return {key: [parts["train"], parts["test"]] for key, parts in pairs.items()}
+    return pairs
 
 
-def read_path(
-    path: Path,
-    record: Format | None,
-    skip_bad: bool,
-    progress: Report | None,
-    options: Mapping[str, Any],
-    max_bytes: int = 2**32,
+def read_paths(
+    source: Source, paths: list[Path], record: Format, is_named: bool, options: Mapping[str, Any]
 ) -> Dataset:
-    """Read a file or folder, or the training and the test file that the path stands for.
-
-    Without a record the path must hold series; the two files may have different formats.
-    """
-    paths = [path]
+    """Read files or folders; each may stand for a training and a test file."""
+    if record.takes_many and len(paths) > 1 and not any(map(Path.is_dir, paths)):
+        return read_file(record, replace(source, files=paths), options)
     # A folder of tables is one data set, even if two of its tables look like a pair.
-    if record is None or (record.is_series and record.extensions):
-        paths = parts_of(path, file_endings(RECORDS, record))
-    parts = []
-    for i, part in enumerate(paths):
-        found = record or find_format(part, [one for one in RECORDS if one.is_series], options)
-        source = Source(part, skip_bad, _share(progress, i, len(paths)), max_bytes)
-        parts.append(read_file(found, source, options))
-    return parts[0] if len(parts) == 1 else joined_parts(path, parts, ["train", "test"])
+    may_be_two = record.is_series and bool(record.extensions)
+    datasets = []
+    for path in paths:
+        # The training and the test file of a data set may have different formats.
+        files = parts_of(path, record if is_named else None) if may_be_two else [path]
+        parts = []
+        for i, part in enumerate(files):
+            found = record
+            if may_be_two and not is_named:
+                found = find_format(part, options, [one for one in RECORDS if one.is_series])
+            progress = _share(source.progress, i, len(files))
+            file = Source(part, source.skip_bad, progress, source.max_bytes)
+            parts.append(read_file(found, file, options))
+        datasets.append(joined_parts(path, parts, ["train", "test"]))
+    return reduce(Dataset.joined, datasets)
 
 
-def _share(progress: Report | None, i: int, n: int) -> Report | None:
+def _share(progress: Any, i: int, n: int) -> Any:
     """Return a function that reports the progress of file `i` of `n` as progress of all files."""
     if progress is None:
         return None
@@ -205,18 +192,13 @@ def _share(progress: Report | None, i: int, n: int) -> Report | None:
 
 
 def read_file(record: Format, source: Source, options: Mapping[str, Any]) -> Dataset:
-    """Read a file with the options that the format understands."""
+    """Read a file with the options that the format understands; tell of numbers too large."""
     understood = {key: value for key, value in options.items() if key in record.options}
     try:
         data = record.read(source, **understood)
     except OSError as error:
         source.fail(error.strerror or str(error))
     check_kept(source.path, len(data), data.skipped)
-    return _with_large_numbers_told(data)
-
-
-def _with_large_numbers_told(data: Dataset) -> Dataset:
-    """Say which channels hold whole numbers that are too large to be exact as floats."""
     X = data.X
     if isinstance(X, list) or not X.data.size:
         return data

@@ -65,6 +65,19 @@ def check_inside(path: Path, folder: str | Path) -> None:
         raise ReadError(path, "is a link that leads out of the folder", hint)
 
 
+def files_in(folder: Path, ending: re.Pattern[str] = re.compile("")) -> list[Path]:
+    """Return the files below a folder whose names end so, in order, without hidden files."""
+    found = []
+    for path in sorted(folder.rglob("*")):
+        name = path.relative_to(folder).as_posix()
+        is_wanted = ending.search(name) and not re.search(r"(^|/)\.", name)
+        # a pipe would be waited for; a link that leads nowhere is kept, and refused
+        if is_wanted and (path.is_file() or not path.exists()):
+            check_inside(path, folder)
+            found.append(path)
+    return found
+
+
 def state_of(file: str | Path | int) -> State:
     """Return the size and the time of the last change, of a path or of an open file."""
     status = os.stat(file)
@@ -118,6 +131,21 @@ class Source:
         """Raise: the file cannot be read."""
         raise ReadError(self.path, problem, hint)
 
+    @contextmanager
+    def guard(self, damaged: str = "") -> Iterator[None]:
+        """Name the file in what a wrong value leads to, or in whatever `damaged` data lead to."""
+        try:
+            yield
+        except ReadError:
+            raise
+        except Exception as error:  # zipfile, zlib and NumPy's reader of headers raise many types
+            if damaged:
+                told = f"{type(error).__name__}: {error}"
+                self.fail(f"{damaged} is damaged or cut short ({told})"[:300])
+            if not isinstance(error, ValueError | OverflowError):
+                raise
+            self.fail(str(error))
+
     def skip(self, problem: str, hint: str = "") -> None:
         """Leave out one series if the user asked for that; otherwise raise."""
         self.leave_out(ReadError(self.path, problem, hint))
@@ -146,11 +174,12 @@ class Source:
         """
         try:
             size, untold = self.path.stat().st_size, 0
-            with (
-                open(self.path, "rb") as raw,
-                _as_text(raw) as text,  # closes `raw`
-                unchanged(raw, self.path),
-            ):
+            with open(self.path, "rb") as raw, unchanged(raw, self.path):
+                plain = io.BufferedReader(open_plain(raw))  # type: ignore[type-var]
+                encoding = encoding_of(plain.peek(2))
+                # Other bytes become surrogates, so that each line can be decoded by itself.
+                errors = "replace" if encoding == "utf-16" else "surrogateescape"
+                text = io.TextIOWrapper(plain, encoding, errors=errors)
                 for number, line in enumerate(self._limited(text), 1):
                     untold += len(line)
                     if untold >= STEP:
@@ -201,14 +230,6 @@ class Source:
 def read_lines(path: str | Path) -> Iterator[tuple[int, str]]:
     """Yield the numbered lines of a text file as `Source.lines` does; accept foreign bytes."""
     return Source(Path(path)).lines(lenient=True)
-
-
-def _as_text(raw: IO[bytes]) -> io.TextIOWrapper:
-    plain = io.BufferedReader(open_plain(raw))  # type: ignore[type-var]
-    encoding = encoding_of(plain.peek(2))
-    # Bytes that are not UTF-8 become surrogates, so that each line can be decoded by itself.
-    errors = "replace" if encoding == "utf-16" else "surrogateescape"
-    return io.TextIOWrapper(plain, encoding, errors=errors)
 
 
 def decoded(content: bytes) -> str:

@@ -13,9 +13,15 @@ line.
 """
 
 from mvdfq.kernels.base import Group as Group, Kernel as Kernel, Layout as Layout
+from mvdfq.kernels.layouts import (
+    Gapped as Gapped,
+    Gappy as Gappy,
+    Spatial as Spatial,
+    Spectrum as Spectrum,
+    Wildcard as Wildcard,
+    Words as Words,
+)
 from mvdfq.kernels.mismatch import Mismatch as Mismatch, MismatchPairs as MismatchPairs
 from mvdfq.kernels.neighbours import intersection_size as intersection_size
-from mvdfq.kernels.offsets import Spatial as Spatial, Spectrum as Spectrum, Words as Words
 from mvdfq.kernels.profile import Profile as Profile
 from mvdfq.kernels.subsequence import Subsequence as Subsequence
-from mvdfq.kernels.windows import Gapped as Gapped, Gappy as Gappy, Wildcard as Wildcard

@@ -118,8 +118,13 @@ class Kernel(BaseEstimator):
 
     def row(self, parts: list[Any], r: int) -> Row:
         """Return row `r` of one or more collections, joined, in the form that tasks read."""
-        joined = reduce(Symbols.joined, [part.rows(slice(r, r + 1)) for part in parts])
-        return _row_of(joined, closed=self.is_closed)
+        symbols = reduce(Symbols.joined, [part.rows(slice(r, r + 1)) for part in parts])
+        codes = np.ascontiguousarray(symbols.codes[0])
+        n_symbols = int(symbols.n_symbols[0])
+        # new sequences may hold symbols that `fit` did not see, numbered from n_symbols upwards
+        present = codes < n_symbols if self.is_closed else codes != symbols.missing
+        base = max(n_symbols, int(codes.max(where=present, initial=0)) + 1)
+        return Row(codes, symbols.offsets, n_symbols, base, present[: 0 if present.all() else None])
 
     def counts_groups(self, needs_counts: bool) -> bool:
         """Tell whether the kernel is a sum over the words of its groups.
@@ -150,20 +155,6 @@ class Kernel(BaseEstimator):
     def vocabulary(self, row: Row) -> dict[int, np.ndarray]:
         """Return the words of a training row by dilation, if `needs_vocabulary` is True."""
         raise NotImplementedError
-
-
-def _row_of(symbols: Symbols, closed: bool = False) -> Row:
-    """Return the only row of a collection, ready to be read.
-
-    New sequences may hold symbols that `fit` did not see, numbered from `n_symbols` upwards. In a
-    `closed` alphabet such symbols are missing values.
-    """
-    codes = np.ascontiguousarray(symbols.codes[0])
-    n_symbols = int(symbols.n_symbols[0])
-    present = codes < n_symbols if closed else codes != symbols.missing
-    # unseen symbols have codes from n_symbols on, so the keys of words need a larger base
-    base = max(n_symbols, int(codes.max(where=present, initial=0)) + 1)
-    return Row(codes, symbols.offsets, n_symbols, base, present[: 0 if present.all() else None])
 
 
 def check_subsets(g: int, kept: Iterable[int], dilations: list[int]) -> None:
@@ -199,8 +190,7 @@ def check_window(g: Any, k: Any) -> tuple[int, int]:
 
 def check_mismatches(k: Any, m: Any) -> tuple[int, int]:
     """Return the length of words and the number of positions that may differ."""
-    k = check_whole(k, "k", at_most=LONGEST_WORD)
-    m = check_whole(m, "m", at_least=0)
+    k, m = check_whole(k, "k", at_most=LONGEST_WORD), check_whole(m, "m", at_least=0)
     if m > k:
         raise ValueError(f"m must be at most k={k}, the length of the words, got m={m}.")
     return k, m

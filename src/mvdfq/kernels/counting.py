@@ -58,12 +58,9 @@ class Counted:
 
     def goes_with(self, other: "Counted") -> bool:
         """Tell whether the counts of both blocks can be joined: same kind, same keys."""
-        kinds = {type(self.counts), type(other.counts)}
-        are_keys = all(
-            isinstance(block.counts, np.ndarray) or block.counts.words.ndim == 1
-            for block in (self, other)
-        )
-        return self.base == other.base and len(kinds) == 1 and are_keys
+        pair = self.counts, other.counts
+        are_keys = all(isinstance(one, np.ndarray) or one.words.ndim == 1 for one in pair)
+        return self.base == other.base and type(pair[0]) is type(pair[1]) and are_keys
 
     def joined(self, other: "Counted") -> "Counted":
         """Return the counts of these sequences, then the sequences of `other`."""
@@ -114,26 +111,19 @@ class GroupTask:
         self.counted(row).add_to(products)
 
     def counted(self, row: Row) -> Counted:
-        """Count all words, as a dense matrix or as columns, whichever takes less time."""
-        counts: Any = self.dense_counts(row)
-        if counts is None:
-            counts = count_entries(*self._entries(row), self._weights(row))
+        """Count all words, as a dense matrix or as columns, whichever takes less time.
+
+        Measured: filling the matrix is three times faster than sorting the list of entries, as
+        long as the matrix is not larger than the list.
+        """
+        size = row.base**self.length * row.n_sequences
+        is_dense = size <= row.data.size * len(self.group.layouts)
+        counts: Any = self.all_counts(row) if is_dense else next(self.columns(row))
         return Counted(counts, row.n_sequences, row.base, self._largest_total(row))
 
     def columns(self, row: Row) -> Iterator[Columns]:
         """Yield the counts of all words, in one piece."""
         yield count_entries(*self._entries(row), self._weights(row))
-
-    def dense_counts(self, row: Row) -> np.ndarray | None:
-        """Return counts as a dense (n_sequences, n_words) matrix, or None for a large matrix.
-
-        Measured: filling the matrix is three times faster than sorting the list of entries, as
-        long as the matrix is not larger than the list.
-        """
-        n_words = row.base**self.length
-        if n_words * row.n_sequences > row.data.size * len(self.group.layouts):
-            return None
-        return self.all_counts(row)
 
     def all_counts(self, row: Row) -> np.ndarray:
         """Return counts as a dense (n_sequences, n_words) matrix, however large."""
@@ -146,19 +136,14 @@ class GroupTask:
     def occurrences(self, row: Row) -> Occurrences:
         """List all words of the cell one by one, in the order of the sequences."""
         layouts = self.group.arrays[0]
-        shifts = self._shifts(row)
+        key, tag = self._shifts(row)
         # Reading positions as if they were one-symbol words lists where the words start.
         positions = np.arange(row.data.size, dtype=np.uint64)
         first = np.zeros((len(layouts), 1), np.int64)
         entries = self._emit(positions, row, first, False, 1)
-        starts, sequence, layout = (
-            part.astype(np.int64)
-            for part in (
-                entries >> np.uint64(shifts[0]),
-                (entries & np.uint64((1 << shifts[0]) - 1)) >> np.uint64(shifts[1]),
-                entries & np.uint64((1 << shifts[1]) - 1),
-            )
-        )
+        starts = (entries >> np.uint64(key)).astype(np.int64)
+        sequence = ((entries & np.uint64((1 << key) - 1)) >> np.uint64(tag)).astype(np.int64)
+        layout = (entries & np.uint64((1 << tag) - 1)).astype(np.int64)
         read = Occurrences(starts, sequence, layout, row.data[starts[:, None] + layouts[layout]])
         if not self.group.distinct:
             return read

@@ -12,8 +12,6 @@ KEY_BITS = 64
 def word_codes(words: np.ndarray, base: int, length: int) -> np.ndarray:
     """Write words as a matrix of codes, one row for each word.
 
-    Examples
-    --------
     >>> word_codes(np.array([34, 10], dtype=np.uint64), base=10, length=2)
     array([[3, 4],
            [1, 0]], dtype=uint8)
@@ -29,8 +27,6 @@ def word_codes(words: np.ndarray, base: int, length: int) -> np.ndarray:
 def word_keys(words: np.ndarray, base: int) -> np.ndarray:
     """Read rows of codes as numbers in base `base`; `word_codes` is the way back.
 
-    Examples
-    --------
     >>> word_keys(np.array([[3, 4], [1, 0]]), base=10)
     array([34, 10], dtype=uint64)
     """
@@ -43,8 +39,6 @@ def word_keys(words: np.ndarray, base: int) -> np.ndarray:
 def find_words(vocabulary: np.ndarray, words: np.ndarray) -> np.ndarray:
     """Return the index of each word in a sorted vocabulary, -1 for an unknown word.
 
-    Examples
-    --------
     >>> find_words(np.array([[0, 1], [2, 0]]), np.array([[2, 0], [1, 1]]))
     array([ 1, -1])
     """
@@ -55,8 +49,6 @@ def find_words(vocabulary: np.ndarray, words: np.ndarray) -> np.ndarray:
 def find_sorted(known: np.ndarray, wanted: np.ndarray) -> np.ndarray:
     """Return the index of each wanted key among ascending keys, -1 for an unknown key.
 
-    Examples
-    --------
     >>> find_sorted(np.array([1, 20], np.uint64), np.array([20, 11], np.uint64))
     array([ 1, -1])
     """
@@ -68,8 +60,6 @@ def find_sorted(known: np.ndarray, wanted: np.ndarray) -> np.ndarray:
 def rank_words(words: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the rank of each word among the distinct words, and where each rank occurs first.
 
-    Examples
-    --------
     >>> rank_words(np.array([[5, 7], [1, 9], [5, 7]]))
     (array([1, 0, 1], dtype=uint64), array([1, 0]))
     """
@@ -83,8 +73,6 @@ def pack_words(words: np.ndarray) -> np.ndarray:
     Equal rows become equal numbers. Digits are packed while they fit into 64 bits; then the prefix
     is replaced by its rank.
 
-    Examples
-    --------
     >>> pack_words(np.array([[5, 7], [1, 9]]))
     array([57, 19], dtype=uint64)
     """

@@ -2,19 +2,15 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import product
 from math import comb
 from typing import Any
 
 import numpy as np
 
-from mvdfq._utils.checks import check_several
+from mvdfq._utils.checks import check_choice, check_several
 from mvdfq.kernels.base import Group, Kernel, Row, check_mismatches, check_subsets, subsets
-from mvdfq.kernels.neighbours import (
-    FEW_WORDS,
-    NeighbourTask,
-    intersection_size,
-    observed_words,
-)
+from mvdfq.kernels.neighbours import FEW_WORDS, NeighbourTask, intersection_size, observed_words
 
 # Bytes per frame, measured: first entries, their copy for the sort, keys and columns; then the
 # counts of each set of positions; then the words that are near several of these sets.
@@ -79,10 +75,7 @@ class Mismatch(Kernel):
 
     def groups(self, n_symbols: int) -> list[Group]:
         """Return the gapped words whose weighted matches make up the kernel."""
-        if self.neighbourhood not in ("full", "observed"):
-            raise ValueError(
-                f"neighbourhood must be 'full' or 'observed', got {self.neighbourhood!r}."
-            )
+        check_choice(self.neighbourhood, "neighbourhood", ("full", "observed"))
         k, m = check_mismatches(self.k, self.m)
         dilations = check_several(self.dilation, "dilation")
         check_subsets(k, range(max(k - 2 * m, 0), k + 1), dilations)
@@ -96,7 +89,7 @@ class Mismatch(Kernel):
 
     def vocabulary(self, row: Row) -> dict[int, np.ndarray]:
         """Return the words of a training row, for each dilation."""
-        return {d: observed_words(row, self.k, d) for d in self._dilations()}
+        return {d: observed_words(row, self.k, d) for d in check_several(self.dilation, "dilation")}
 
     def counts_groups(self, needs_counts: bool) -> bool:
         """Tell whether the closed form over gapped words is enough."""
@@ -104,12 +97,12 @@ class Mismatch(Kernel):
 
     def own_tasks(self, n_symbols, cells, needs_counts, listed, vocabulary) -> list[Any] | None:
         """Return the tasks that count neighbours, where they are needed or cheaper."""
-        if self.counts_groups(needs_counts) and not self._has_few_words(n_symbols):
+        # with few words, counting the neighbours of all words is cheaper than the closed form
+        if self.counts_groups(needs_counts) and n_symbols**self.k > FEW_WORDS:
             return None
         return [
             NeighbourTask(self.k, self.m, d, cell, vocabulary.get(d), listed)
-            for cell in cells
-            for d in self._dilations()
+            for cell, d in product(cells, check_several(self.dilation, "dilation"))
         ]
 
     def own_bytes_per_frame(self, n_symbols: int) -> int:
@@ -117,13 +110,6 @@ class Mismatch(Kernel):
         n_listed = 10 if n_symbols > LARGE_ALPHABET else 1
         n_sets = len(NeighbourTask(self.k, self.m).kept)
         return BYTES_PER_WORD + BYTES_PER_SET * n_sets + BYTES_PER_LISTED_WORD * n_listed
-
-    def _has_few_words(self, n_symbols: int) -> bool:
-        """Tell whether counting neighbours of all words is cheaper than the closed form."""
-        return n_symbols**self.k <= FEW_WORDS
-
-    def _dilations(self) -> list[int]:
-        return check_several(self.dilation, "dilation")
 
 
 class MismatchPairs(Kernel):
@@ -176,9 +162,8 @@ def _weighted_gapped(k: int, sizes: Sequence[int], dilations: list[int]) -> list
     so that rows of all alphabets have the same groups.
     """
     groups = []
-    for dilation in dilations:
-        for j in range(len(sizes)):
-            terms = range(j, len(sizes))
-            weight = sum((-1) ** (i - j) * comb(k - j, i - j) * sizes[i] for i in terms)
-            groups += [Group((layout,), weight) for layout in subsets(k, k - j, dilation)]
+    for dilation, j in product(dilations, range(len(sizes))):
+        terms = range(j, len(sizes))
+        weight = sum((-1) ** (i - j) * comb(k - j, i - j) * sizes[i] for i in terms)
+        groups += [Group((layout,), weight) for layout in subsets(k, k - j, dilation)]
     return groups

@@ -1,12 +1,8 @@
 r"""Mismatch counts: how many windows of a sequence lie within `m` mismatches of a word.
 
-The Gram matrix of `Mismatch` has a closed form, but the square roots of the counts have no closed
-form. So the counts are computed from the counts of gapped words, with up to `m` positions left out:
-
-.. math:: c_u(x) = \sum_{i \le m} a_i \sum_{|P| = i} G_P(x, u \setminus P)
-
-where :math:`G_P` counts the windows that agree with `u` outside :math:`P`. A window is
-never expanded into its neighbours one by one.
+The square roots of the counts have no closed form, so the counts are computed from the counts of
+gapped words: :math:`c_u(x) = \sum_{i \le m} a_i \sum_{|P| = i} G_P(x, u \setminus P)`, where
+:math:`G_P` counts the windows that agree with `u` outside :math:`P`.
 """
 
 from collections.abc import Iterator
@@ -132,7 +128,15 @@ class NeighbourTask:
         elif self.m == 1 and not self.listed:
             yield from self._exceptional_and_rest(gapped, row)
         else:
-            _check_listable(len(gapped.words[0]), self.k, self.m, row.n_symbols)
+            n_words = len(gapped.words[0])
+            size = n_words * intersection_size(self.k, self.m, row.n_symbols, 0)
+            if size > LISTED_WORDS:
+                raise ValueError(
+                    f"Mismatch(k={self.k}, m={self.m}) over {row.n_symbols} symbols has "
+                    f"{size:.0e} neighbours of the {n_words} words that occur, more than the limit "
+                    f"of {LISTED_WORDS:.0e}; pass neighbourhood='observed', a smaller m or a "
+                    f"smaller alphabet."
+                )
             for first in range(row.n_symbols):
                 near = near_words(gapped.words[0], self.m, row.n_symbols, first)
                 yield from _blocks(gapped, near, row.n_sequences)
@@ -146,10 +150,14 @@ class NeighbourTask:
             parts += GroupTask(Group((layout,)), self.cell).columns(row)
         starts = np.cumsum([0, *(int(part.indptr[-1]) for part in parts)])
         pointers = [part.indptr[:-1] + a for part, a in zip(parts, starts[:-1], strict=True)]
+        # With the exact distances M_i = C_i - sum_{j<i} comb(k-j, i-j) M_j, the count is
+        # M_0 + ... + M_m; the factor of C_i, with i positions left out, is how often it enters.
+        left = [(self.k - i, range(self.m + 1 - i)) for i in (self.k - len(p) for p in self.kept)]
+        factors = [sum((-1) ** j * comb(rest, j) for j in most) for rest, most in left]
         return GappedCounts(
             self.kept,
             [word_codes(p.words, row.base, len(q)) for p, q in zip(parts, self.kept, strict=True)],
-            np.array([_factor(self.k, self.m, self.k - len(p)) for p in self.kept], dtype=float),
+            np.array(factors, dtype=float),
             np.append(np.concatenate(pointers), starts[-1]),
             np.concatenate([part.sequence for part in parts]),
             np.concatenate([part.count for part in parts]),
@@ -183,8 +191,6 @@ def intersection_size(k: int, m: int, n_symbols: int, distance: int) -> int:
 
     Exact, in Python's unbounded integers.
 
-    Examples
-    --------
     >>> [intersection_size(5, 1, 20, d) for d in range(3)]
     [96, 20, 2]
     """
@@ -203,15 +209,6 @@ def observed_words(row: Row, k: int, dilation: int) -> np.ndarray:
     window = tuple(range(0, k * dilation, dilation))
     (columns,) = GroupTask(Group((Layout(window, window),))).columns(row)
     return word_codes(columns.words, row.base, k)
-
-
-def _factor(k: int, m: int, i: int) -> int:
-    r"""Return the coefficient of gapped words with `i` positions left out.
-
-    With exact distances :math:`M_i = C_i - \sum_{j<i} \binom{k-j}{i-j} M_j`, the count is
-    :math:`M_0 + \dots + M_m`; the coefficient is how often :math:`C_i` enters.
-    """
-    return sum((-1) ** (j - i) * comb(k - i, j - i) for j in range(i, m + 1))
 
 
 def exceptional_words(words: np.ndarray) -> np.ndarray:
@@ -280,13 +277,3 @@ def _blocks(
             (indptr, sequence, count),
         )
         yield Columns(indptr, sequence[:n], count[:n], words[a:b])
-
-
-def _check_listable(n_words: int, k: int, m: int, n_symbols: int) -> None:
-    size = n_words * intersection_size(k, m, n_symbols, 0)
-    if size > LISTED_WORDS:
-        raise ValueError(
-            f"Mismatch(k={k}, m={m}) over {n_symbols} symbols has {size:.0e} neighbours of the "
-            f"{n_words} words that occur, more than the limit of {LISTED_WORDS:.0e}; pass "
-            f"neighbourhood='observed', a smaller m or a smaller alphabet."
-        )

@@ -1,6 +1,6 @@
 """Tables by their names: `run` reads the data, computes the cells and returns the result."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,10 +17,10 @@ from mvdfq.reproduce.homology import homology
 from mvdfq.reproduce.loaders import FOLDERS, LOADERS, SETS, NotThere, existing
 from mvdfq.reproduce.published import SECONDS, TITLES, beside_published, row_of
 from mvdfq.reproduce.result import NOT_YET, Result, Row
+from mvdfq.reproduce.scop import ProteinSet
 from mvdfq.reproduce.sets import MusicSet
 from mvdfq.reproduce.settings import cells
 from mvdfq.reproduce.store import Store
-from mvdfq.reproduce.timing import processor, timed
 
 GTZAN_PROTOCOLS = ("5-fold", "artist-disjoint", "fault-filtered")
 # Clips that methods are chosen on in a smoke run.
@@ -121,16 +121,33 @@ def run(
     >>> [(row.name, row.published, row.value) for row in result.rows][:2]  # doctest: +SKIP
     """
     check_request(table, readings, protocols or [])
-    existing(Path(folder), f"it holds {', '.join(FOLDERS)}, or some of them")
+    folder = existing(Path(folder), f"it holds {', '.join(FOLDERS)}, or some of them")
     store = Store(cache_folder("reproduce") if cache is None else cache)
-    asked = Request(
-        table=table, folder=Path(folder), readings=readings, protocols=protocols,
-        seeds=1 if quick else seeds, quick=quick, kept=kept, store=store, n_jobs=n_jobs,
-        memory_limit=memory_limit, progress=progress,
-    )  # fmt: skip
-    rows, facts = WORK.get(table, _music)(asked)
+    facts: dict[str, Any] = {}
+    if table == "datasets":
+        rows = _sizes(folder)
+    else:
+        data = LOADERS[TABLES[table].data](folder)
+        data = data.small() if quick else data
+        facts = {"data": data.name, "sequences": len(data)}
+        if isinstance(data, ProteinSet):
+            rows = homology(
+                data, store, readings=readings, n_jobs=n_jobs, memory_limit=memory_limit,
+                kept=kept, progress=progress,
+            )  # fmt: skip
+            facts |= {"families": len(data.tasks), "machines": families.POLICY}
+        else:
+            wanted = [cell for cell in cells(table) if cell.reading in readings]
+            choice = QUICK_CHOICE if quick else workshop.CHOICE
+            worker = None if kept else workshop.Workshop(n_jobs, memory_limit, choice)
+            repeats = range(1 if quick else seeds)
+            rows = _music(table, wanted, data, store, protocols, repeats, worker, progress)
+            facts |= {"classes": len(data.classes), "machines": workshop.POLICY}
     rows.sort(key=lambda row: [*READINGS, ""].index(row.reading))
-    facts |= {"versions": {name: version_of(name) for name in PACKAGES}, "processor": processor()}
+    facts |= {
+        "versions": {name: version_of(name) for name in PACKAGES},
+        "processor": workshop.processor(),
+    }
     facts |= {} if kept else {"threads": n_threads(n_jobs), "engine": current_engine().name}
     return Result(table, TITLES[table], rows, remarks(table), claims(rows), facts)
 
@@ -156,62 +173,53 @@ def _check_known(what: str, asked: Sequence[str], known: Sequence[str]) -> None:
             raise ValueError(f"There is no {what} {name!r}; {hint}.")
 
 
-@dataclass(frozen=True)
-class Request:
-    """The arguments of `run`, and the store of records."""
-
-    table: str
-    folder: Path
-    readings: Sequence[str]
-    protocols: Sequence[str] | None
-    seeds: int
-    quick: bool
-    kept: bool
-    store: Store
-    n_jobs: int | None
-    memory_limit: Any
-    progress: Report | None
+def _sizes(folder: Path) -> list[Row]:
+    """Return the sizes of the sets that are at hand, beside the sizes in the paper."""
+    rows = []
+    for task, key in SETS.items():
+        try:
+            data = LOADERS[key](folder)
+            sizes: list[float | None] = [float(len(data)), float(len(data.classes))]
+        except NotThere:
+            sizes = [None, None]
+        for metric, size in zip(("n_sequences", "n_classes"), sizes, strict=True):
+            row = Row(task, metric=metric, value=size, note="not at hand" if size is None else "")
+            rows.append(beside_published("datasets", row))
+    return rows
 
 
-def _music(asked: Request) -> tuple[list[Row], dict[str, Any]]:
-    table, spec = asked.table, TABLES[asked.table]
-    data: MusicSet = LOADERS[spec.data](asked.folder)
-    data = data.small() if asked.quick else data
-    protocols = _protocols(spec, data, asked.protocols)
-    wanted = [cell for cell in cells(table) if cell.reading in asked.readings]
+def _music(
+    table: str,
+    wanted: list[Cell],
+    data: MusicSet,
+    store: Store,
+    asked: Sequence[str] | None,
+    seeds: range,
+    worker: workshop.Workshop | None,
+    progress: Report | None,
+) -> list[Row]:
+    """Return the rows of a table about music: measured, not run, and of seconds."""
+    allowed = [protocol for protocol in TABLES[table].protocols if data.allows(protocol)]
+    _check_known("protocol", asked or [], allowed)
+    protocols = [protocol for protocol in allowed if protocol in (asked or allowed)]
     why_not = {cell: why for cell in wanted if (why := _why_not(cell, data))}
     ready = [cell for cell in wanted if cell not in why_not]
-    choice = QUICK_CHOICE if asked.quick else workshop.CHOICE
-    worker = workshop.Workshop(asked.n_jobs, asked.memory_limit, choice)
-    measured = measure(
-        ready, data, protocols, range(asked.seeds), None if asked.kept else worker, asked.store,
-        asked.progress,
-    )  # fmt: skip
+    measured = measure(ready, data, protocols, seeds, worker, store, progress)
     done = {(each.cell, each.protocol) for each in measured}
     rows = [each.row(table, data.notes) for each in measured]
     rows += [row_of(table, cell, note=why) for cell, why in why_not.items()]
-    rows += [
-        row_of(table, cell, note=NOT_YET, protocol=protocol)
-        for cell in ready
-        for protocol in protocols
-        if (cell, protocol) not in done
-    ]
-    rows += _times(asked, ready, data) if spec.is_timed else []
-    facts = {"data": data.name, "sequences": len(data), "classes": len(data.classes)}
-    return rows, facts | {"machines": workshop.POLICY}
-
-
-def _times(asked: Request, ready: list[Cell], data: MusicSet) -> list[Row]:
-    """Return the rows of seconds; every cell of a timed table has one string method."""
-    methods = [cell.methods[0] for cell in ready]
-    times = timed(methods, data, asked.store, asked.memory_limit, asked.kept)
-    rows = []
+    lacking = [(cell, cut) for cell in ready for cut in protocols if (cell, cut) not in done]
+    rows += [row_of(table, cell, note=NOT_YET, protocol=cut) for cell, cut in lacking]
+    if not TABLES[table].is_timed:
+        return rows
+    # every cell of a timed table has one string method
+    times = workshop.timed([cell.methods[0] for cell in ready], data, store, worker)
     for cell, seconds in zip(ready, times, strict=True):
         known: dict[str, Any] = {"note": NOT_YET}
         if seconds:
             value, label = seconds["count"] + seconds["gram"], cell.methods[0].label
             known = dict(value=value, seconds=seconds, method={label: 1}, note="one thread")
-        rows.append(row_of(asked.table, cell, metric=SECONDS, **known))
+        rows.append(row_of(table, cell, metric=SECONDS, **known))
     return rows
 
 
@@ -223,46 +231,3 @@ def _why_not(cell: Cell, data: MusicSet) -> str:
         return f"not run: {data.name} is not at hand as {', '.join(lacking)}"
     packages = [m.lacks for m in cell.methods if isinstance(m, EstimatorMethod) and m.lacks]
     return f"not run: {packages[0]} is not installed" if packages else ""
-
-
-def _protocols(spec: Table, data: MusicSet, asked: Sequence[str] | None) -> list[str]:
-    """Return the protocols asked for, or all that the data allow, in the order of the table."""
-    allowed = [protocol for protocol in spec.protocols if data.allows(protocol)]
-    _check_known("protocol", asked or [], allowed)
-    return [protocol for protocol in allowed if protocol in (asked or allowed)]
-
-
-def _datasets(asked: Request) -> tuple[list[Row], dict[str, Any]]:
-    """Return the sizes of the sets that are at hand, beside the sizes in the paper."""
-    rows = []
-    for task, key in SETS.items():
-        try:
-            data: Any = LOADERS[key](asked.folder)
-            sizes: list[float | None] = [float(len(data)), float(len(data.classes))]
-        except NotThere:
-            sizes = [None, None]
-        for metric, size in zip(("n_sequences", "n_classes"), sizes, strict=True):
-            row = Row(task, metric=metric, value=size, note="not at hand" if size is None else "")
-            rows.append(beside_published(asked.table, row))
-    return rows, {}
-
-
-def _homology(asked: Request) -> tuple[list[Row], dict[str, Any]]:
-    data = LOADERS["proteins"](asked.folder)
-    rows = homology(
-        data.small() if asked.quick else data,
-        asked.store,
-        readings=asked.readings,
-        n_jobs=asked.n_jobs,
-        memory_limit=asked.memory_limit,
-        kept=asked.kept,
-        progress=asked.progress,
-    )
-    facts = {"data": data.name, "sequences": len(data), "families": len(data.tasks)}
-    return rows, facts | {"machines": families.POLICY}
-
-
-WORK: dict[str, Callable[[Request], tuple[list[Row], dict[str, Any]]]] = {
-    "datasets": _datasets,
-    "homology": _homology,
-}

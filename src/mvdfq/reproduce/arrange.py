@@ -1,6 +1,6 @@
 """The words for the rows of a result: the same in a terminal, in Markdown and on a page."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from statistics import median
 from typing import Any
 
@@ -42,11 +42,6 @@ def label(row: Row) -> str:
 def is_rooted(row: Row | Figure) -> bool:
     """Return whether the manifold embedding is used; some figures say more than "yes"."""
     return row.manifold.startswith("yes")
-
-
-def run_name(row: Row) -> str:
-    """Return the reading; one-vs-rest is named, one-vs-one is the usual scheme."""
-    return f"{row.reading} {row.scheme}" if row.scheme == "ovr" else row.reading
 
 
 def number(value: float | None) -> str:
@@ -92,11 +87,6 @@ def difference(row: Row) -> str:
     return f"{round(row.value - row.published, 1) + 0.0:+.1f}"  # no -0.0
 
 
-def f1(row: Row) -> str:
-    """Return our F1 by both definitions."""
-    return "" if row.f1 is None else "/".join(f"{value:.1f}" for value in row.f1)
-
-
 def runs(row: Row) -> str:
     """Return the numbers of seeds and folds of our figure, such as "5x5"."""
     return f"{row.n_seeds}x{row.n_folds}" if row.n_seeds * row.n_folds else ""
@@ -123,30 +113,32 @@ def grouped(
 
 
 def missing(rows: Iterable[Row]) -> list[tuple[Row, str]]:
-    """Return every place that was not measured, and in which readings and protocols."""
+    """Return every place that was not measured, and in which readings and protocols.
+
+    "text artist-disjoint; tuned" says that text lacks one protocol and tuned lacks all.
+    """
     rows = [*rows]
     n_protocols = len({row.protocol for row in rows if row.protocol})
-    places = grouped(rows, lambda row: (row.place, row.note), measured=False)
-    return [(same[0], _where(same, n_protocols)) for same in places.values()]
-
-
-def _where(rows: Iterable[Row], n_protocols: int) -> str:
-    """Return "text artist-disjoint; tuned" if text lacks one protocol and tuned lacks all."""
-    readings: dict[str, list[str]] = {}
-    for row in rows:
-        if row.protocol:
-            readings.setdefault(row.reading, []).append(row.protocol)
-    return "; ".join(
-        name if len(protocols) == n_protocols else f"{name} {', '.join(protocols)}"
-        for name, protocols in readings.items()
-    )
+    found = []
+    for same in grouped(rows, lambda row: (row.place, row.note), measured=False).values():
+        lacking: dict[str, list[str]] = {}
+        for row in same:
+            lacking.setdefault(row.reading, []).extend([row.protocol] if row.protocol else [])
+        where = [
+            name if len(cuts) == n_protocols else f"{name} {', '.join(cuts)}"
+            for name, cuts in lacking.items()
+            if cuts
+        ]
+        found.append((same[0], "; ".join(where)))
+    return found
 
 
 def verdict(result: Result) -> tuple[str, str]:
     """Return the verdict in large letters, and a sentence: how near our figures are.
 
-    Figures in percent are compared in points. Times are compared by their ratio, counts must be
-    equal.
+    Figures in percent are compared in points, in the reading that comes nearest. Stricter
+    protocols do not count: the figures of the paper are of plain folds. Times are compared by
+    their ratio, counts must be equal.
     """
     both = [
         (row, row.value, row.published)
@@ -156,21 +148,14 @@ def verdict(result: Result) -> tuple[str, str]:
     if times := [value / paper for row, value, paper in both if row.metric == SECONDS]:
         words = "is our time as a multiple of the paper's, the median of all rows."
         return f"x {median(times):.2g}", words
-    if percents := [each for each in both if each[0].metric not in ("p_value", *COUNTS)]:
-        return _points(percents)
-    if counts := [value == paper for row, value, paper in both if row.metric in COUNTS]:
-        return f"{sum(counts)} of {len(counts)}", "counts are equal to the counts of the paper."
-    return "", "None of the figures of this table was computed."
-
-
-def _points(figures: Sequence[tuple[Row, float, float]]) -> tuple[str, str]:
-    """Return how many figures of the paper ours come near, in the reading that comes nearest.
-
-    Stricter protocols do not count: the figures of the paper are of plain folds.
-    """
-    same = [each for each in figures if each[0].protocol not in STRICTER] or figures
+    percents = [each for each in both if each[0].metric not in ("p_value", *COUNTS)]
+    if not percents:
+        counts = [value == paper for row, value, paper in both if row.metric in COUNTS]
+        if counts:
+            return f"{sum(counts)} of {len(counts)}", "counts are equal to the counts of the paper."
+        return "", "None of the figures of this table was computed."
     gains: dict[Any, float] = {}
-    for row, value, paper in same:
+    for row, value, paper in [e for e in percents if e[0].protocol not in STRICTER] or percents:
         # Points by which our figure is better, rounded as the figures are shown.
         gain = round(value - paper, 1) * (-1 if row.metric == "error_pct" else 1)
         gains[row.place] = min(gains.get(row.place, gain), gain, key=abs)

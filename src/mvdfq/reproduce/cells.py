@@ -30,6 +30,10 @@ SIZES = {"n_bins", "n_codewords"}
 USUAL = {"dilation": 1, "neighbourhood": "full"}
 
 
+# The text of a method, `str(method)`, names all parameters that differ from their defaults, and
+# records are kept under this text. The property `label` is for people.
+
+
 @dataclass(frozen=True)
 class StringMethod:
     """A quantizer and a string kernel.
@@ -46,21 +50,6 @@ class StringMethod:
     C: float | None = None
     scheme: str = ""
 
-    @property
-    def encoder(self) -> str:
-        """View and quantizer in words; methods with equal words share the symbols."""
-        return f"{self.view} {', '.join(map(_described, _steps(self.symbols))) or 'as they are'}"
-
-    @property
-    def counted(self) -> str:
-        """The kernel in words; methods with equal words compare equal symbols equally."""
-        return f"{_described(self.kernel)}{', manifold' if self.manifold else ''}"
-
-    @property
-    def learns_words(self) -> bool:
-        """Whether the kernel counts only words that occur in the training part."""
-        return getattr(self.kernel, "neighbourhood", "full") == "observed"
-
     def sequence_kernel(self, n_jobs: int | None, memory_limit: Any) -> SequenceKernel:
         """Return the kernel on symbols, not fitted."""
         return SequenceKernel(
@@ -71,21 +60,18 @@ class StringMethod:
             memory_limit=memory_limit,
         )
 
-    def __str__(self) -> str:
-        return ", ".join(filter(None, (self.encoder, self.counted, self._penalty, self.scheme)))
-
-    @property
-    def _penalty(self) -> str:
-        return "" if self.C is None else f"C={self.C:g}"
-
     @property
     def label(self) -> str:
-        """The settings in words, for people."""
+        """The settings in words."""
         given = {key: getattr(self.kernel, key) for key in signature(type(self.kernel)).parameters}
         values = ", ".join(f"{k}={v}" for k, v in given.items() if USUAL.get(k) != v)
-        kernel, root = f"{type(self.kernel).__name__}({values})", "root" if self.manifold else ""
-        parts = (*map(_short, _steps(self.symbols)), kernel, root, self._penalty)
-        return _seen(self.view) + ", ".join(filter(None, parts))
+        steps = [] if self.symbols is None else [self.symbols]
+        if isinstance(self.symbols, Pipeline):
+            steps = [part for _, part in self.symbols.steps]
+        parts = [*map(_short, steps), f"{type(self.kernel).__name__}({values})"]
+        parts += ["root"] if self.manifold else []
+        parts += [] if self.C is None else [f"C={self.C:g}"]
+        return _seen(self.view) + ", ".join(parts)
 
 
 @dataclass(frozen=True)
@@ -96,22 +82,14 @@ class EstimatorMethod:
     view: str = "mfcc"
 
     @property
-    def encoder(self) -> str:
-        """The view that the classifier reads."""
-        return self.view
-
-    @property
     def lacks(self) -> str:
         """The package that is needed and not installed; empty if nothing is missing."""
         package = self.estimator.needs
         return package if package and find_spec(package) is None else ""
 
-    def __str__(self) -> str:
-        return f"{self.view} {_described(self.estimator)}"
-
     @property
     def label(self) -> str:
-        """The settings in words, for people."""
+        """The settings in words."""
         return f"{_seen(self.view)}{_short(self.estimator)}"
 
 
@@ -128,13 +106,10 @@ class RbfMethod:
     descriptors: str = "BLOSUM62"
     view: str = "letters"
 
-    def __str__(self) -> str:
-        return f"RBF(k={self.k}, m={self.m}, width={self.width}) of {self.descriptors}"
-
     @property
     def label(self) -> str:
-        """The settings, for people."""
-        return str(self)
+        """The settings in words."""
+        return f"RBF(k={self.k}, m={self.m}, width={self.width}) of {self.descriptors}"
 
 
 @dataclass(frozen=True)
@@ -144,20 +119,10 @@ class MeanMethod:
     methods: tuple[StringMethod, ...]
     view: str = "letters"
 
-    def __str__(self) -> str:
-        return f"mean of ({') and ('.join(map(str, self.methods))})"
-
     @property
     def label(self) -> str:
-        """The settings, for people."""
+        """The settings in words."""
         return f"mean of ({') and ('.join(method.label for method in self.methods)})"
-
-
-def _steps(symbols: Any) -> list[Any]:
-    """Return the parts from frames to symbols, in their order; none if there are symbols."""
-    if symbols is None:
-        return []
-    return [part for _, part in symbols.steps] if isinstance(symbols, Pipeline) else [symbols]
 
 
 def _seen(view: str) -> str:
@@ -174,12 +139,6 @@ def _short(part: Any) -> str:
         return words.format(**values)
     shown = [f"{k}={v!r}" for k, v in values.items() if k in changed | SIZES]
     return f"{name}({', '.join(shown)})"
-
-
-def _described(part: Any) -> str:
-    """Return a part with all its parameters: the text is part of the keys of records."""
-    values = ", ".join(f"{key}={value!r}" for key, value in sorted(part.get_params().items()))
-    return f"{type(part).__name__}({values})"
 
 
 @dataclass(frozen=True)
@@ -204,6 +163,6 @@ class Cell:
         return {method.view for method in self.methods}
 
     @property
-    def described(self) -> list[str]:
-        """Return all methods in words."""
-        return [str(method) for method in self.methods]
+    def labels(self) -> dict[str, str]:
+        """The labels of all methods, by the texts of the methods."""
+        return {str(method): method.label for method in self.methods}

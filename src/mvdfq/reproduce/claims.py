@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from mvdfq.reproduce.arrange import STRICTER, is_rooted, run_name
+from mvdfq.reproduce.arrange import STRICTER, is_rooted
 from mvdfq.reproduce.published import TITLES, Figure, figures, stored
 from mvdfq.reproduce.result import Row, compared_values
 
@@ -82,75 +82,60 @@ def remarks(table: str) -> list[str]:
 def claims(rows: Sequence[Row]) -> list[dict[str, Any]]:
     """Return the claims about rows of a table, from the published figures and from ours.
 
-    A row belongs to a claim by the published figure beside it. An entry holds the sentence and its
-    line, what the sentence states, the same computed from the published figures, and whether both
-    agree. `ours` is by protocol and reading, None if a side was not measured; a method of the
-    literature that was not run has its quoted figure.
+    A row belongs to a claim by the published figure beside it: the tables of the paper name the
+    same method differently. An entry holds the sentence and its line, what the sentence states,
+    the same computed from the published figures, and whether both agree. `ours` is by protocol and
+    reading, None if a side was not measured; a method of the literature that was not run has its
+    quoted figure.
     """
     known = {(row.line, row.published) for row in rows}
-    return [_worked_out(claim, rows) for claim in all_claims() if _is_about(claim, known)]
+    found = []
+    for claim in all_claims():
+        before, after = (_by_place()[side[0]] for side in (claim.before, claim.after))
+        is_quoted = before.setting == LITERATURE
+        if not ({*claim.after} & known and (is_quoted or {*claim.before} & known)):
+            continue
+        published = MEASURES[claim.measure](before.value or 0, after.value or 0)
+        found.append(
+            {
+                "line": claim.line,
+                "says": claim.says,
+                "stated": claim.stated,
+                "measure": claim.measure,
+                "from": _label(before),
+                "to": _label(after),
+                "published": published,
+                "agrees": claim.low < published < claim.high,
+                "ours": _ours(claim, rows, is_quoted) or None,
+            }
+        )
+    return found
 
 
-# A claim names figures by line and value. Our row is found by the published figure beside it: the
-# tables of the paper name the same method differently.
-def _is_about(claim: Claim, known: set[Place]) -> bool:
-    """Return whether our rows hold both sides; a figure of the literature is always known."""
-    is_quoted = _figure(claim.before).setting == LITERATURE
-    return bool({*claim.after} & known and (is_quoted or {*claim.before} & known))
-
-
-def _worked_out(claim: Claim, rows: Sequence[Row]) -> dict[str, Any]:
-    before, after = _figure(claim.before), _figure(claim.after)
-    published = MEASURES[claim.measure](before.value or 0, after.value or 0)
-    return {
-        "line": claim.line,
-        "says": claim.says,
-        "stated": claim.stated,
-        "measure": claim.measure,
-        "from": _label(before),
-        "to": _label(after),
-        "published": published,
-        "agrees": claim.low < published < claim.high,
-        "ours": _ours(claim, rows) or None,
-    }
-
-
-def _ours(claim: Claim, rows: Sequence[Row]) -> dict[str, dict[str, float]]:
+def _ours(claim: Claim, rows: Sequence[Row], is_quoted: bool) -> dict[str, dict[str, float]]:
     """Return the claim from our values, by protocol and reading."""
     before, after = _measured(claim.before, rows), _measured(claim.after, rows)
-    if _figure(claim.before).setting == LITERATURE:
-        others = {run: _other_method(claim, before, run[1]) for run in after}
-        before = {run: row for run, row in others.items() if row is not None}
     ours: dict[str, dict[str, float]] = {}
-    for name, protocol in after:
+    for (name, protocol), row in after.items():
         start = before.get((name, protocol))
-        pair = compared_values(start, after[name, protocol]) if start is not None else None
+        if is_quoted:
+            # A method of the literature has one reading and no scheme. If the method was not run,
+            # the quoted figure serves, except under a stricter protocol.
+            quoted = None if protocol in STRICTER else Row("quoted", value=claim.before[0][1])
+            start = next((same for (_, cut), same in before.items() if cut == protocol), quoted)
+        pair = compared_values(start, row) if start is not None else None
         if pair is not None and pair[0]:  # an error of 0 has no percentage
             ours.setdefault(protocol, {})[name] = MEASURES[claim.measure](*pair)
     return ours
 
 
 def _measured(side: tuple[Place, ...], rows: Sequence[Row]) -> dict[tuple[str, str], Row]:
-    """Return our rows of a figure, by reading (with the scheme) and protocol."""
+    """Return our rows of a figure, by reading and protocol; one-vs-rest is named, too."""
     return {
-        (run_name(row), row.protocol): row
+        (f"{row.reading} ovr" if row.scheme == "ovr" else row.reading, row.protocol): row
         for row in rows
         if (row.line, row.published) in side and row.value is not None
     }
-
-
-def _other_method(claim: Claim, measured: dict[tuple[str, str], Row], protocol: str) -> Row | None:
-    """Return our row of a method of the literature, which has one reading and no scheme.
-
-    If the method was not run, the quoted figure serves, except under a stricter protocol.
-    """
-    same = [row for (_, each), row in measured.items() if each == protocol]
-    quoted = None if protocol in STRICTER else Row("quoted", value=claim.before[0][1])
-    return same[0] if same else quoted
-
-
-def _figure(side: tuple[Place, ...]) -> Figure:
-    return _by_place()[side[0]]
 
 
 @cache

@@ -83,25 +83,18 @@ def _rank(K: np.ndarray, task: HomologyTask, codes: np.ndarray) -> dict[str, Any
     """Return the ROC50 of the test part and the mean ROC50 of the inner folds, for every C."""
     whole = task.train, task.y_train, task.test, task.y_test
     folds = [*inner_folds(task, codes)]
+    inner = [[_area(K, *fold, C) for fold in folds] or [0.0] for C in PENALTIES]
     return {
         "roc50": [_area(K, *whole, C) for C in PENALTIES],
-        "inner": [
-            float(np.mean([_area(K, *fold, C) for fold in folds])) if folds else 0.0
-            for C in PENALTIES
-        ],
+        "inner": [float(np.mean(areas)) for areas in inner],
     }
 
 
 def _area(K: np.ndarray, learn, y, check, y_check, C: float) -> float:
     """Return the ROC50 of a machine; both classes have the same total weight."""
     y = y.astype(int)
-    margins = fit_margins(
-        K[np.ix_(learn, learn)],
-        y,
-        Problems(2, "ovr"),
-        C,
-        sample_weight=len(y) / (2 * np.bincount(y))[y],
-    )
+    weight, within = len(y) / (2 * np.bincount(y))[y], K[np.ix_(learn, learn)]
+    margins = fit_margins(within, y, Problems(2, "ovr"), C, sample_weight=weight)
     return roc50(y_check, margins.of(K[np.ix_(check, learn)])[:, 0])
 
 
@@ -174,12 +167,7 @@ def descriptors(name: str) -> np.ndarray:
 
 
 def rbf_gram(
-    strings: list[str],
-    points: np.ndarray,
-    k: int = 3,
-    m: int = 0,
-    width: float = 0.5,
-    n_jobs: int | None = None,
+    strings: list[str], points: np.ndarray, k: int, m: int = 0, width: float = 0.5, n_jobs=None
 ) -> np.ndarray:
     r"""Compare proteins by words whose residues are alike [1]_.
 
@@ -197,8 +185,15 @@ def rbf_gram(
     """
     if not 1 <= k <= LONGEST:
         raise ValueError(f"k must be 1 to {LONGEST}, got {k}: longer words have too many counts.")
-    counts = _near(_word_counts(strings, k), m)
-    root = _root(points, width)
+    words = ["".join(letters) for letters in product(AMINO_ACIDS, repeat=k)]
+    counter = CountVectorizer(
+        analyzer="char", ngram_range=(k, k), vocabulary=words, lowercase=False, dtype=np.float32
+    )
+    counts = _near(counter.transform(strings).toarray().reshape(len(strings), *(20,) * k), m)
+    sigma = width * pdist(points).mean()
+    values, vectors = np.linalg.eigh(rbf_kernel(points, gamma=1 / (2 * sigma**2)))
+    # a matrix whose product with its transpose is the RBF of the points
+    root = vectors * np.sqrt(np.maximum(values, 0))
 
     def products(column: np.ndarray) -> np.ndarray:
         features = np.tensordot(counts, column, axes=(1, 0))
@@ -214,15 +209,6 @@ def rbf_gram(
     return K * np.outer(scale, scale)
 
 
-def _word_counts(strings: list[str], k: int) -> np.ndarray:
-    """Return the counts of all words of amino acids, (n, 20, ..., 20)."""
-    words = ["".join(letters) for letters in product(AMINO_ACIDS, repeat=k)]
-    counter = CountVectorizer(
-        analyzer="char", ngram_range=(k, k), vocabulary=words, lowercase=False, dtype=np.float32
-    )
-    return counter.transform(strings).toarray().reshape(len(strings), *(20,) * k)
-
-
 def _near(counts: np.ndarray, m: int) -> np.ndarray:
     """Return, for each word, the counts of all words within `m` mismatches."""
     k, total = counts.ndim - 1, np.zeros_like(counts)
@@ -233,10 +219,3 @@ def _near(counts: np.ndarray, m: int) -> np.ndarray:
                 part = part.sum(axis=axis, keepdims=True) - part
             total += part
     return total
-
-
-def _root(points: np.ndarray, width: float) -> np.ndarray:
-    """Return a matrix whose product with its transpose is the RBF of the points."""
-    sigma = width * pdist(points).mean()
-    values, vectors = np.linalg.eigh(rbf_kernel(points, gamma=1 / (2 * sigma**2)))
-    return vectors * np.sqrt(np.maximum(values, 0))

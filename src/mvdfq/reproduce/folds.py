@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -48,7 +49,7 @@ class FoldJob:
             "protocol": self.protocol,
             "seed": self.seed,
             "fold": self.cut.name,
-            "methods": self.cell.described,
+            "methods": [*self.cell.labels],
             "policy": POLICY,
             "source": source_digest("mvdfq.reproduce.workshop", *baselines),
         }
@@ -56,7 +57,9 @@ class FoldJob:
     @property
     def order(self) -> tuple[Any, ...]:
         """Sorting by this puts cells that share rows, or the symbols of a fold, together."""
-        return self.cell.methods[0].encoder, self.seed, self.protocol, self.cut.name
+        first = self.cell.methods[0]
+        symbols = str(getattr(first, "symbols", ""))
+        return first.view, symbols, self.seed, self.protocol, self.cut.name
 
 
 @dataclass(frozen=True)
@@ -83,7 +86,11 @@ class Measured:
 
     def row(self, table: str, notes: Mapping[str, str]) -> Row:
         """Return the row of the cell; `notes` tell what must be known of a view."""
-        folds, by_seed, (first, second) = self.evaluation.folds, self.by_seed, self.evaluation.f1
+        by_seed, (first, second) = self.by_seed, self.evaluation.f1
+        used: Counter[str] = Counter()
+        for record in self.records:  # a fold that chose its scheme names the scheme
+            chosen = "" if self.scheme else _scheme(record, "")
+            used[", ".join(filter(None, (self.cell.labels[record["method"]], chosen)))] += 1
         return row_of(
             table,
             self.cell,
@@ -94,20 +101,14 @@ class Measured:
             f1=(100 * first, 100 * second),
             by_seed=by_seed,
             n_seeds=len(by_seed),
-            n_folds=len(folds) // max(len(by_seed), 1),
-            method=dict(Counter(map(self._method, self.records)).most_common()),
+            n_folds=len(self.evaluation.folds) // max(len(by_seed), 1),
+            method=dict(used.most_common()),
             note="; ".join(notes[view] for view in sorted(self.cell.views) if view in notes),
             seconds={
                 part: float(np.mean([record["seconds"].get(part, 0.0) for record in self.records]))
                 for part in PARTS
             },
         )
-
-    def _method(self, record: Record) -> str:
-        """Return the method of a fold, with the scheme if the fold chose the scheme."""
-        labels = {str(method): method.label for method in self.cell.methods}
-        chosen = "" if self.scheme else _scheme(record, "")
-        return ", ".join(filter(None, (labels[record["method"]], chosen)))
 
 
 def measure(
@@ -128,24 +129,26 @@ def measure(
     repeated = [protocol for protocol in protocols[:1] if data.shuffles(protocol)]
     first = _jobs(cells, data, protocols, seeds[:1])
     others = _jobs(cells, data, repeated, seeds[1:])
+    records: dict[FoldJob, Record] = {}
 
     def work(jobs: Sequence[FoldJob]) -> Iterator[tuple[FoldJob, Record]]:
         for job in jobs:
-            if workshop is not None:
-                yield job, workshop.run(job.cell.methods, data, job.cut, job.protocol, job.seed)
+            assert workshop is not None
+            yield job, workshop.run(job.cell.methods, data, job.cut, job.protocol, job.seed)
 
-    computed = None if workshop is None else work
-    records = complete(first, store, computed, _part_of(progress, 0, len(first) + len(others)))
+    def report(done: int, total: int) -> None:
+        if progress is not None:
+            progress(len(records) + done, len(first) + len(others))
+
+    given = None if workshop is None else work
+    records |= complete(first, store, given, report)
     if workshop is not None:
-        others = [job for job in others if not _is_slow(job.cell, records)]
-    total = len(first) + len(others)
-    records |= complete(others, store, computed, _part_of(progress, len(first), total))
+        grams: dict[Cell, list[float]] = {}
+        for job, record in records.items():
+            grams.setdefault(job.cell, []).append(record["seconds"].get("gram", 0.0))
+        others = [job for job in others if np.median(grams[job.cell]) <= SLOW]
+    records |= complete(others, store, given, report)
     return [*_collected(cells, protocols, [*first, *others], records)]
-
-
-def _part_of(progress: Report | None, before: int, total: int) -> Report | None:
-    """Return a report of some jobs that counts the jobs before them, out of all jobs."""
-    return None if progress is None else lambda done, _: progress(before + done, total)
 
 
 def _jobs(
@@ -162,12 +165,6 @@ def _jobs(
     return sorted(jobs, key=lambda job: job.order)
 
 
-def _is_slow(cell: Cell, records: Mapping[FoldJob, Record]) -> bool:
-    """Return whether the kernel matrix of a cell took long in the folds of the first seed."""
-    of_cell = [record for job, record in records.items() if job.cell is cell]
-    return float(np.median([r["seconds"].get("gram", 0.0) for r in of_cell])) > SLOW
-
-
 def _collected(
     cells: Sequence[Cell],
     protocols: Sequence[str],
@@ -175,28 +172,20 @@ def _collected(
     records: Mapping[FoldJob, Record],
 ) -> Iterator[Measured]:
     """Yield every cell with the folds of each protocol; a seed counts if all its folds are kept."""
-    for protocol in protocols:
-        for cell in cells:
-            of_cell = [job for job in jobs if job.cell is cell and job.protocol == protocol]
-            lacking = {job.seed for job in of_cell if job not in records}
-            whole = [(job, records[job]) for job in of_cell if job.seed not in lacking]
-            schemes = whole[0][1]["said"] if whole else []
-            # each fold of a tuned cell chooses its scheme, so that the cell is shown once
-            for scheme in [""] if whole and cell.reading == "tuned" else schemes:
-                yield _measured(cell, protocol, scheme, whole)
-
-
-def _measured(
-    cell: Cell, protocol: str, scheme: str, folds: Sequence[tuple[FoldJob, Record]]
-) -> Measured:
-    judged = []
-    for job, record in folds:
-        test = np.array(record["test"])
-        predicted = np.array(record["said"][_scheme(record, scheme)]["predicted"])
-        judged.append(Fold(job.cut.name, job.seed, test, job.data.y[test], predicted))
-    classes = [*range(len(folds[0][0].data.classes))]
-    records = [record for _, record in folds]
-    return Measured(cell, protocol, scheme, records, Evaluation(protocol, classes, judged))
+    for protocol, cell in product(protocols, cells):
+        of_cell = [job for job in jobs if job.cell is cell and job.protocol == protocol]
+        lacking = {job.seed for job in of_cell if job not in records}
+        whole = {job: records[job] for job in of_cell if job.seed not in lacking}
+        schemes = next(iter(whole.values()))["said"] if whole else []
+        # each fold of a tuned cell chooses its scheme, so that the cell is shown once
+        for scheme in [""] if whole and cell.reading == "tuned" else schemes:
+            folds = []
+            for job, record in whole.items():
+                test, answer = np.array(record["test"]), record["said"][_scheme(record, scheme)]
+                truth, predicted = job.data.y[test], np.array(answer["predicted"])
+                folds.append(Fold(job.cut.name, job.seed, test, truth, predicted))
+            evaluation = Evaluation(protocol, [*range(len(of_cell[0].data.classes))], folds)
+            yield Measured(cell, protocol, scheme, [*whole.values()], evaluation)
 
 
 def _scheme(record: Record, scheme: str) -> str:

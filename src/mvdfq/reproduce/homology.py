@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from scipy.stats import wilcoxon
@@ -27,21 +27,11 @@ COMPARISONS = [
     ("MVDFQ vs profile", "MVDFQ on profiles (NRDB)", "Profile kernel (NRDB)"),
 ]
 
-
 _row = partial(row_of, TABLE, protocol=PROTOCOL, metric="mean_ROC50")
 
 
-class Judged(NamedTuple):
-    """A cell, its row, and the ROC50 of every family; no values if the cell was not run."""
-
-    cell: Cell
-    row: Row
-    values: np.ndarray
-
-    @property
-    def place(self) -> tuple[str, str, str]:
-        """What two columns must have in common to be tested against each other."""
-        return self.cell.kernel, self.cell.reading, self.cell.setting
+# A cell, its row, and the ROC50 of every family; no values if the cell was not run.
+Judged = tuple[Cell, Row, np.ndarray]
 
 
 def homology(
@@ -59,7 +49,10 @@ def homology(
     Returns the mean ROC50 in percent with its standard deviation over the families, then the
     two-sided p-values of the signed-rank tests.
     """
-    wanted = [_at_hand(cell, data) for cell in cells(TABLE) if cell.reading in readings]
+    wanted = [cell for cell in cells(TABLE) if cell.reading in readings]
+    if data.profiles is None:
+        lacking: dict[str, Any] = {"methods": (), "why_not": "not run: no profiles"}
+        wanted = [replace(c, **lacking) if c.views & {*PROFILE_VIEWS} else c for c in wanted]
     methods = {str(method): method for cell in wanted for method in cell.methods}
     jobs = [FamilyJob(method, task, data) for method in methods.values() for task in data.tasks]
     work = partial(rank_families, n_jobs=n_jobs, memory_limit=memory_limit)
@@ -68,14 +61,7 @@ def homology(
     for job, record in records.items():
         by_method[str(job.method)][job.task.family] = record
     judged = [_judged(cell, by_method, data.classes) for cell in wanted]
-    return [each.row for each in judged] + _tests(judged)
-
-
-def _at_hand(cell: Cell, data: ProteinSet) -> Cell:
-    """Return a cell; without its methods if they need profiles, and there are none."""
-    if data.profiles is not None or not cell.views & {*PROFILE_VIEWS}:
-        return cell
-    return replace(cell, methods=(), why_not="not run: no profiles")
+    return [row for _, row, _ in judged] + _tests(judged)
 
 
 def _judged(cell: Cell, records: dict[str, Any], families: list[str]) -> Judged:
@@ -84,17 +70,15 @@ def _judged(cell: Cell, records: dict[str, Any], families: list[str]) -> Judged:
     The inner folds of all families together would choose more steadily, but the training parts of
     most other families contain the test part of this family.
     """
-    if not cell.methods:
-        return Judged(cell, _row(cell, note=cell.why_not), np.empty(0))
-    if any(len(records[method]) < len(families) for method in cell.described):
-        return Judged(cell, _row(cell, note=NOT_YET), np.empty(0))
-    choices = [(method, i) for method in cell.described for i in range(len(PENALTIES))]
+    labels = cell.labels
+    if not labels or any(len(records[method]) < len(families) for method in labels):
+        return cell, _row(cell, note=NOT_YET if labels else cell.why_not), np.empty(0)
+    choices = [(method, i) for method in labels for i in range(len(PENALTIES))]
     taken = [
         (family, *max(choices, key=lambda choice: records[choice[0]][family]["inner"][choice[1]]))
         for family in families
     ]
     values = np.array([records[method][family]["roc50"][i] for family, method, i in taken])
-    labels = {str(method): method.label for method in cell.methods}
     used = Counter(
         f"{labels[method]}, one machine per family, C={PENALTIES[i]:g}" for _, method, i in taken
     )
@@ -109,30 +93,33 @@ def _judged(cell: Cell, records: dict[str, Any], families: list[str]) -> Judged:
         seconds={"gram": float(np.mean(seconds))},
         note=cell.why_not,
     )
-    return Judged(cell, row, values)
+    return cell, row, values
 
 
 def _tests(judged: list[Judged]) -> list[Row]:
     """Return a test for every pair of columns of `COMPARISONS` with equal reading and setting."""
-    places = {(each.cell.name, *each.place): each for each in judged if each.values.size}
+    places: dict[Any, tuple[Cell, np.ndarray]] = {
+        (cell.name, cell.kernel, cell.reading, cell.setting): (cell, values)
+        for cell, _, values in judged
+        if values.size
+    }
     return [
         _row(
-            replace(first.cell, name=name, manifold=""),
+            replace(cell, name=name, manifold=""),
             metric="p_value",
-            value=signed_rank(first.values, places[other, *first.place].values),
+            value=signed_rank(values, places[other, *place][1]),
             n_seeds=1,
-            n_folds=len(first.values),
+            n_folds=len(values),
             method={"Wilcoxon signed-rank test, two-sided, equal pairs left out": 1},
         )
         for name, column, other in COMPARISONS
-        for first in places.values()
-        if first.cell.name == column and (other, *first.place) in places
+        for (first, *place), (cell, values) in places.items()
+        if first == column and (other, *place) in places
     ]
 
 
 def signed_rank(a: np.ndarray, b: np.ndarray) -> float:
     """Return the two-sided p-value of Wilcoxon's signed-rank test; equal pairs are left out."""
-    a, b = np.asarray(a, dtype=float), np.asarray(b, dtype=float)
-    if not (a != b).any():
+    if np.array_equal(a, b):
         return 1.0
     return float(wilcoxon(a, b, zero_method="wilcox").pvalue)

@@ -30,10 +30,9 @@ SETS = {
 # would not fit the memory of most computers.
 SECONDS = 30
 FILES_AT_A_TIME = 64
-# The 1458 sequences of the paper are these parts of ISMIR2004.
+# The 1458 sequences of the paper are these parts of ISMIR2004, 729 each.
 PARTS = ("training", "development")
-# class, artist, album, track, number, file
-COLUMNS = 6
+COLUMNS = "class, artist, album, track, number, file"
 
 
 class NotThere(ReadError):
@@ -76,49 +75,78 @@ def _holds_sound(folder: Path) -> bool:
     return any(path.is_file() and meant_as_sound(path) for path in folder.iterdir())
 
 
-def _is_gtzan(folder: Path) -> bool:
-    genres = [path for path in _inside(folder) if path.name.lower() in GENRES]
-    return _has_features(folder, "gtzan", "mfcc.npz") or sum(map(_holds_sound, genres)) > 1
-
-
-def _has_features(folder: Path, name: str, file: str) -> bool:
-    return folder.name == name and (folder / file).exists()
-
-
 def _gtzan(folder: Path) -> MusicSet:
+    def fits(place: Path) -> bool:
+        genres = [path for path in _inside(place) if path.name.lower() in GENRES]
+        is_known = place.name == "gtzan" and (place / "mfcc.npz").exists()
+        return is_known or sum(map(_holds_sound, genres)) > 1
+
     expected = "expected gtzan/blues/*.au to gtzan/rock/*.au, or gtzan/genres/blues/*.au"
-    place = _found(folder, "gtzan", _is_gtzan, expected)
+    place = _found(folder, "gtzan", fits, expected)
     if (place / "mfcc.npz").exists():
         return load_gtzan(place.parent)
     return _recordings("GTZAN", place)
 
 
-def _is_artist20(folder: Path) -> bool:
-    albums = (album for artist in _inside(folder) for album in _inside(artist))
-    known = _has_features(folder, "artist20", "mfcc_middle2min.npz")
-    return known or any(map(_holds_sound, albums))
-
-
 def _artist20(folder: Path) -> MusicSet:
+    def fits(place: Path) -> bool:
+        albums = (album for artist in _inside(place) for album in _inside(artist))
+        is_known = place.name == "artist20" and (place / "mfcc_middle2min.npz").exists()
+        return is_known or any(map(_holds_sound, albums))
+
     expected = "expected artist20/ARTIST/ALBUM/*.mp3"
-    place = _found(folder, "artist20", _is_artist20, expected, needs_name=True)
+    place = _found(folder, "artist20", fits, expected, needs_name=True)
     if (place / "mfcc_middle2min.npz").exists():
         return load_artist20(place.parent)
     return _recordings("artist20", place, r"^([^/]+/[^/]+)/")
 
 
-def _is_ismir(folder: Path) -> bool:
-    return (folder / "metadata" / "training" / "tracklist.csv").exists()
-
-
 def _ismir(folder: Path) -> MusicSet:
+    """Read ISMIR2004: ``audio/PART`` and ``metadata/PART/tracklist.csv`` for two parts."""
+
+    def fits(place: Path) -> bool:
+        return (place / "metadata" / "training" / "tracklist.csv").exists()
+
     expected = "expected ismir2004/audio/PART and ismir2004/metadata/PART/tracklist.csv"
-    return ismir_folder("ISMIR2004", _found(folder, "ismir2004", _is_ismir, expected))
+    place = _found(folder, "ismir2004", fits, expected)
+    tracks = [track for part in PARTS for track in _tracks(place, part)]
+    labels = np.array([label for _, label in tracks])
+    return MusicSet("ISMIR2004", _views([file for file, _ in tracks]), labels)
+
+
+def _tracks(folder: Path, part: str) -> list[tuple[Path, str]]:
+    """Return the files of a part and their classes."""
+    path = folder / "metadata" / part / "tracklist.csv"
+    tracks = []
+    for number, fields in rows_of(Source(path)):
+        if len(fields) < 6:
+            raise ReadError(path, f"line {number}: {len(fields)} fields, expected 6", COLUMNS)
+        if number == 1 and fields[0].lower() == "class":
+            continue
+        track = folder / "audio" / part / fields[5]
+        if not track.is_file():
+            raise ReadError(path, f"line {number}: there is no file {track}")
+        tracks.append((track, fields[0].replace("-", "_").lower()))
+    return tracks
 
 
 def _proteins(folder: Path) -> ProteinSet:
     is_it = folder.resolve().name == "proteins" and not (folder / "proteins").is_dir()
     return load_scop(folder if is_it else existing(folder / "proteins"))
+
+
+def _recordings(name: str, folder: Path, group_pattern: str | None = None) -> MusicSet:
+    """Read a folder with a sub-folder of recordings for each class; a pattern tells the groups."""
+    listing = list_audio(folder)
+    listing.label(Elsewhere(group_pattern=group_pattern))
+    if not listing.labels:
+        raise ReadError(folder, "holds no sound files", "expected a sub-folder for each class")
+    # the first error that headers show, before files are decoded for minutes
+    for header in headers(listing.files, "gtzan", deep=False):
+        if isinstance(header, ReadError):
+            raise header
+    groups = np.array(listing.groups) if listing.groups else None
+    return MusicSet(name, _views(listing.files), np.array(listing.labels), groups)
 
 
 def _views(files: list[Path]) -> dict[str, Callable[[], Any]]:
@@ -136,8 +164,10 @@ def _features(files: list[Path], recipe: str) -> Sequences:
     clips: list[np.ndarray] = []
     for first in range(0, len(files), FILES_AT_A_TIME):
         part = read_audio(files[first : first + FILES_AT_A_TIME], recipe, n_jobs=-1)
-        n_frames = int(SECONDS * part.X.sampling_rate)
-        clips += [_middle(part.X[i], n_frames).copy() for i in range(len(part))]
+        n = int(SECONDS * part.X.sampling_rate)
+        for x in part.X:
+            start = max((x.shape[1] - n) // 2, 0)
+            clips.append(x[:, start : start + n].copy())
     return joined(clips)
 
 
@@ -146,11 +176,6 @@ def _bands(files: list[Path]) -> Sequences:
     both = _features(files, "gtzan+fft64")
     bands = both.data[-64:]
     return Sequences(bands - bands.min(), both.offsets)
-
-
-def _middle(x: np.ndarray, n: int) -> np.ndarray:
-    start = max((x.shape[1] - n) // 2, 0)
-    return x[:, start : start + n]
 
 
 def _waveform(file: Path) -> np.ndarray:
@@ -162,48 +187,6 @@ def _waveform(file: Path) -> np.ndarray:
             return sound.read(n, dtype="float32", always_2d=True).mean(axis=1)[None]
     except (OSError, RuntimeError) as error:
         raise unreadable(file, error) from None
-
-
-def _recordings(name: str, folder: Path, group_pattern: str | None = None) -> MusicSet:
-    """Read a folder with a sub-folder of recordings for each class; a pattern tells the groups."""
-    listing = list_audio(folder)
-    listing.label(Elsewhere(group_pattern=group_pattern))
-    if not listing.labels:
-        raise ReadError(folder, "holds no sound files", "expected a sub-folder for each class")
-    # the first error that headers show, before files are decoded for minutes
-    for header in headers(listing.files, "gtzan", deep=False):
-        if isinstance(header, ReadError):
-            raise header
-    groups = np.array(listing.groups) if listing.groups else None
-    return MusicSet(name, _views(listing.files), np.array(listing.labels), groups)
-
-
-def ismir_folder(name: str, folder: Path) -> MusicSet:
-    """Read ISMIR2004: ``audio/PART`` and ``metadata/PART/tracklist.csv`` for two parts.
-
-    A line of a track list is: class, artist, album, track, number, file. The 1458 sequences of
-    the paper are the training and the development part, 729 each.
-    """
-    tracks = [track for part in PARTS for track in _tracks(folder, part)]
-    labels = np.array([label for _, label in tracks])
-    return MusicSet(name, _views([file for file, _ in tracks]), labels)
-
-
-def _tracks(folder: Path, part: str) -> list[tuple[Path, str]]:
-    """Return the files of a part and their classes."""
-    path = folder / "metadata" / part / "tracklist.csv"
-    tracks = []
-    for number, fields in rows_of(Source(path)):
-        if len(fields) < COLUMNS:
-            hint = "class, artist, album, track, number, file"
-            raise ReadError(path, f"line {number}: {len(fields)} fields, expected 6", hint)
-        if number == 1 and fields[0].lower() == "class":
-            continue
-        track = folder / "audio" / part / fields[COLUMNS - 1]
-        if not track.is_file():
-            raise ReadError(path, f"line {number}: there is no file {track}")
-        tracks.append((track, fields[0].replace("-", "_").lower()))
-    return tracks
 
 
 LOADERS: dict[str, Callable[[Path], Any]] = {

@@ -78,12 +78,7 @@ def figures(table: str) -> list[Figure]:
 
 
 def find(
-    table: str,
-    name: str,
-    kernel: str = "",
-    manifold: str = "",
-    setting: str = "",
-    metric: str = "error_pct",
+    table: str, name: str, kernel="", manifold="", setting="", metric="error_pct"
 ) -> list[Figure]:
     """Return the figures of a place in a table; an empty argument matches anything.
 
@@ -98,7 +93,7 @@ def find(
     fitting = [
         figure
         for figure in figures(table)
-        if name.casefold() in {figure.name.casefold(), _base(figure.name)}
+        if name.casefold() in {figure.name.casefold(), figure.name.partition(" (")[0].casefold()}
         and _words(kernel) <= _words(figure.kernel)
         and _words(manifold) <= _words(figure.manifold)
         and _words(setting) <= _words(figure.setting)
@@ -127,11 +122,6 @@ def beside_published(table: str, row: Row) -> Row:
 def rank(figure: Figure) -> tuple[int, int]:
     """Return a key to sort by: the status, then the number of words of the setting."""
     return STATUSES.index(figure.status), len(_words(figure.setting))
-
-
-def _base(name: str) -> str:
-    """Return a name without its part in brackets."""
-    return name.partition(" (")[0].casefold()
 
 
 def _words(text: str) -> set[str]:

@@ -2,7 +2,6 @@
 
 import csv
 import json
-import math
 from dataclasses import asdict, dataclass, field
 from io import StringIO
 from math import fsum
@@ -116,14 +115,14 @@ def csv_rows(result: Result) -> list[dict[str, Any]]:
         del plain["used"]
         plain |= dict(zip(F1_NAMES, both, strict=True))
         plain |= {f"seconds_{part}": seconds.get(part) for part in parts}
-        rows.append({key: "" if _unknown(value) else value for key, value in plain.items()})
+        # None and NaN are not known
+        rows.append({k: "" if v is None or v != v else v for k, v in plain.items()})
     return rows
 
 
 def write_csv(result: Result, path: str | Path) -> None:
     """Write the rows of a result as CSV."""
-    rows = csv_rows(result)
-    file = StringIO()
+    rows, file = csv_rows(result), StringIO()
     writer = csv.DictWriter(file, [*rows[0]] if rows else [], lineterminator="\n")
     writer.writeheader()
     writer.writerows(rows)
@@ -139,12 +138,6 @@ def write_json(result: Result, path: str | Path) -> None:
 def read_json(path: str | Path) -> Result:
     """Read a result that `write_json` wrote."""
     plain = json.loads(Path(path).read_text(encoding="utf-8"))
-    changed = [
-        {"method": row.pop("used"), "f1": row["f1"] and tuple(row["f1"])} for row in plain["rows"]
-    ]
-    rows = [Row(**row | new) for row, new in zip(plain.pop("rows"), changed, strict=True)]
-    return Result(rows=rows, **plain)
-
-
-def _unknown(value: Any) -> bool:
-    return value is None or (isinstance(value, float) and math.isnan(value))
+    for row in plain["rows"]:
+        row["method"], row["f1"] = row.pop("used"), row["f1"] and tuple(row["f1"])
+    return Result(rows=[Row(**row) for row in plain.pop("rows")], **plain)

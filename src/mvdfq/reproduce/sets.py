@@ -90,18 +90,16 @@ class MusicSet:
 
     def cuts(self, protocol: str, seed: int) -> list[Cut]:
         """Return the folds of a protocol."""
-        return self._cuts(protocol, seed)[: self.max_cuts]
-
-    def _cuts(self, protocol: str, seed: int) -> list[Cut]:
         if protocol == "artist-disjoint":  # as many folds as "5-fold"; "group" would make ten
             cutter = StratifiedGroupKFold(5, shuffle=True, random_state=seed)
             parts = cutter.split(self.y, self.y, self.groups)
-            return [Cut(f"fold {i}", *part) for i, part in enumerate(parts, start=1)]
-        if protocol == "fault-filtered" and self.split is not None:
-            learn = np.flatnonzero(np.isin(self.split, ["train", "valid"]))
-            return [Cut("test", learn, np.flatnonzero(self.split == "test"))]
-        folds = folds_of(protocol, self.labels, groups=self.groups, seed=seed)
-        return [Cut(*fold) for fold in folds]
+            folds: Any = ((f"fold {i}", *part) for i, part in enumerate(parts, start=1))
+        elif protocol == "fault-filtered" and self.split is not None:
+            split = np.where(self.split == "valid", "train", self.split)
+            folds = folds_of("split", self.labels, split=split)
+        else:
+            folds = folds_of(protocol, self.labels, groups=self.groups, seed=seed)
+        return [Cut(*fold) for fold in folds][: self.max_cuts]
 
     def allows(self, protocol: str) -> bool:
         """Return whether the data have the groups or the split that a protocol needs."""
@@ -114,37 +112,27 @@ class MusicSet:
 
     def small(self, n_per_class: int = 6, n_frames: int = 200) -> "MusicSet":
         """Return a part for a smoke run: the first frames of a few clips of every class."""
-        chosen = np.sort(
-            np.concatenate(
-                [_spread(self.labels == label, self.groups, n_per_class) for label in self.classes]
-            )
+        members = [np.flatnonzero(self.labels == label) for label in self.classes]
+        # evenly spaced clips: the clips of a group stand together, and folds need several groups
+        places = [np.linspace(0, len(m) - 1, min(n_per_class, len(m))).astype(int) for m in members]
+        chosen = np.sort(np.concatenate([m[some] for m, some in zip(members, places, strict=True)]))
+
+        def part(read: Callable[[], Any]) -> Any:
+            X = read()
+            clips = [X[i][:, :n_frames] for i in chosen]
+            return check_symbols(clips, X.n_symbols) if isinstance(X, Symbols) else joined(clips)
+
+        # the chosen clips need not contain clips of both official parts
+        split = np.where(np.arange(len(chosen)) % 3 == 0, "test", "train")
+        return MusicSet(
+            f"{self.name}, a small part",
+            {name: partial(part, read) for name, read in self.views.items()},
+            self.labels[chosen],
+            None if self.groups is None else self.groups[chosen],
+            None if self.split is None else split,
+            max_cuts=1,
+            notes=self.notes,
         )
-        views: dict[str, Callable[[], Any]] = {
-            name: partial(_part, read, chosen, n_frames) for name, read in self.views.items()
-        }
-        split = None
-        if self.split is not None:  # the chosen clips need not contain clips of both official parts
-            split = np.where(np.arange(len(chosen)) % 3 == 0, "test", "train")
-        groups = None if self.groups is None else self.groups[chosen]
-        name = f"{self.name}, a small part"
-        return MusicSet(name, views, self.labels[chosen], groups, split, 1, self.notes)
-
-
-def _spread(is_member: np.ndarray, groups: np.ndarray | None, n: int) -> np.ndarray:
-    """Return some clips of a class, from as many groups as possible."""
-    members = np.flatnonzero(is_member)
-    if groups is None:
-        return members[:n]
-    # a clip's turn is the number of clips of its group before it: the first of every group go first
-    turns = [np.sum(groups[members[:i]] == groups[m]) for i, m in enumerate(members)]
-    return members[np.argsort(turns, kind="stable")[:n]]
-
-
-def _part(read: Callable[[], Any], chosen: np.ndarray, n_frames: int) -> Any:
-    """Return the first frames of some clips of a view."""
-    X = read()
-    clips = [X[i][:, :n_frames] for i in chosen]
-    return check_symbols(clips, X.n_symbols) if isinstance(X, Symbols) else joined(clips)
 
 
 def joined(clips: list[np.ndarray]) -> Sequences:
@@ -184,19 +172,17 @@ def load_gtzan(folder: Path) -> MusicSet:
         names += [f"band {i}" for i in range(second.n_rows)]
         return Sequences(np.concatenate([first.data, second.data]), first.offsets, tuple(names))
 
+    def author() -> Symbols:  # in the order of the genres, as codewords out of 1024
+        clips = loadmat(codewords)["seq"].ravel()
+        return check_symbols([np.atleast_2d(clip.ravel().astype(np.int64)) for clip in clips], 1024)
+
     views: dict[str, Callable[[], Any]] = {"mfcc": mfcc}
     if bands.exists():
         views |= {"mfcc+fft64": both, "fft64": fft64}
     if codewords.exists():
-        views["author"] = lambda: _author_codewords(codewords)
+        views["author"] = author
     notes = dict.fromkeys(["fft64", "mfcc+fft64"], LEVELS)
     return MusicSet("GTZAN", views, labels, artists, split, notes=notes)
-
-
-def _author_codewords(path: Path) -> Symbols:
-    """Return the clips in the order of their genres, as codewords out of 1024."""
-    clips = loadmat(path)["seq"].ravel()
-    return check_symbols([np.atleast_2d(clip.ravel().astype(np.int64)) for clip in clips], 1024)
 
 
 def load_artist20(folder: Path) -> MusicSet:

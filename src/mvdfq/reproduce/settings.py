@@ -5,26 +5,7 @@ A line of the file is a cell in one reading. Its column `methods` tells the meth
 MFCC is the usual view and not written. Braces list values as in a shell, ``;`` separates further
 methods, and inner validation chooses among all of them. ``&`` is the mean of two kernels. A name
 alone is a baseline.
-
-Why the settings are as they are:
-
-- A comment of the paper gives the word length of spectrum kernels for ISMIR2004 and artists.
-- Rooted mismatch kernels list neighbourhoods, which is slow for long words: tuned ones have short
-  words. Two mismatches in five codewords out of 2048 give 42 million words per neighbourhood, so
-  only words that occur in the training part are counted (``neighbourhood=observed``); words of
-  hashed bits have few neighbours.
-- The inferred reading was found by hand, because its figures come near the printed figures: bins
-  cover 1.5 times the range of each row, rows are MFCC and their deltas, frames of codebooks are not
-  standardized.
-- Rooted VQ of artists, and the rooted spectrum kernel of VQ among the running times, are not in the
-  paper; they make the comparison with MVDFQM fair.
-- For proteins the paper prints the settings of mismatch (5, 1) alone. Words of the spectrum kernel
-  have three residues: this is usual for proteins and gives the printed figure for letters. Triples
-  have the distances of the text (d=5, given for music) and the usual distances for proteins (d=3).
-  A hashed row has two symbols only, so its words have five symbols, as in the table of running
-  times. 20 k-means bins, as many as amino acids, and 129 bins of profiles, whole scores from -64 to
-  64, make every score a symbol. Bins of slopes are narrower than the step between two scores.
-- Mismatches make words similar already, so their RBF is narrower; the paper gives no width.
+docs/reproduction_details.md says why the settings are as they are.
 """
 
 import ast
@@ -71,36 +52,23 @@ def _method(text: str) -> Any:
     view, _, parts = text.rpartition(":")
     first, *rest = (part.strip() for part in parts.split(">"))
     view = view.strip() or "mfcc"
-    if not rest:
-        name, given = _call(first)
+    if not rest:  # a call such as ``rbf(k=2)``, or a name alone
+        call: Any = ast.parse(first if first.endswith(")") else f"{first}()", mode="eval").body
+        name, given = call.func.id, {k.arg: ast.literal_eval(k.value) for k in call.keywords}
         if name == "rbf":
             return RbfMethod(**given)
         # imported by its name: the records of string kernels do not depend on the baselines
         baselines = import_module("mvdfq.reproduce.baselines")
         return EstimatorMethod(getattr(baselines, name)(**given), view)
-    symbols = None if first == "as they are" else _part("symbols", first)
-    return StringMethod(symbols, _part("kernel", rest[0]), view=view, **_options(rest[1:]))
+    kernel, *words = rest
+    return StringMethod(
+        None if first == "as they are" else _part("symbols", first),
+        _part("kernel", kernel),
+        "root" in words,
+        view,
+        next((float(word[2:]) for word in words if word.startswith("C=")), None),
+        next((word for word in words if word in ("ovo", "ovr")), ""),
+    )
 
 
-def _options(words: list[str]) -> dict[str, Any]:
-    """Return what follows the kernel: the manifold, the penalty and the multi-class scheme."""
-    options: dict[str, Any] = {"manifold": "root" in words}
-    for word in words:
-        if word.startswith("C="):
-            options["C"] = float(word[2:])
-        elif word != "root":
-            options["scheme"] = word
-    return options
-
-
-def _call(text: str) -> tuple[str, dict[str, Any]]:
-    """Return the name and the arguments of a text such as ``MAR(ridge=0.1)``."""
-    tree: Any = ast.parse(text, mode="eval").body
-    if isinstance(tree, ast.Name):
-        return tree.id, {}
-    return tree.func.id, {each.arg: ast.literal_eval(each.value) for each in tree.keywords}
-
-
-@cache
-def _part(kind: str, text: str) -> Any:
-    return parse(kind, text)
+_part = cache(parse)

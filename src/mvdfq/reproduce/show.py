@@ -55,9 +55,20 @@ def blocks(result: Result) -> list[Block]:
     for reading, rows in grouped(result.rows, lambda row: row.reading).items():
         shown += _figures(result.table, rows)
         shown.append(_settings(reading, rows))
-    remarks = Block("remarks", [], result.remarks, True, kind="remarks")
-    more = [_missing(missing(result.rows)), *_claims(result), remarks]
-    return [block for block in shown + more if block.rows or block.below]
+    lacking = [
+        {
+            "method": label(row),
+            "setting": row.setting,
+            "metric": words.METRICS.get(row.metric, row.metric),
+            "paper": published(row),
+            "why": row.note,
+            "where": where,
+        }
+        for row, where in missing(result.rows)
+    ]
+    shown.append(Block("not measured", _without_empty(lacking), folded=True, kind="not measured"))
+    shown += [*_claims(result), Block("remarks", [], result.remarks, True, kind="remarks")]
+    return [block for block in shown if block.rows or block.below]
 
 
 def _figures(table: str, rows: Sequence[Row]) -> list[Block]:
@@ -108,10 +119,11 @@ def _list(title: str, rows: Sequence[Row]) -> Block:
             "setting": row.setting,
             "scheme": row.scheme,
             "paper": published(row),
-            "line": _line(row),
+            # the line of the paper's source, and its status unless the figure is printed
+            "line": f"{row.line or ''}" + f" ({row.status})" * (row.status not in ("", "printed")),
             "ours": with_spread(row),
             "diff.": words.difference(row),
-            "F1": words.f1(row),
+            "F1": "" if row.f1 is None else "/".join(f"{value:.1f}" for value in row.f1),
             "paper's F1": words.number(row.published_f1),
             "runs": runs(row),
             # the parts of the seconds; learning and encoding are not in the total
@@ -120,13 +132,6 @@ def _list(title: str, rows: Sequence[Row]) -> Block:
         for row in rows
     ]
     return Block(title, _without_empty(lines), drawn=rows)
-
-
-def _line(row: Row) -> str:
-    """Return the line of a figure in the paper's source, and its status unless it is printed."""
-    if row.line is None:
-        return ""
-    return str(row.line) if row.status == "printed" else f"{row.line} ({row.status})"
 
 
 def _settings(reading: str, rows: Sequence[Row]) -> Block:
@@ -154,40 +159,24 @@ def _without_empty(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return [{key: row[key] for key in used} for row in rows]
 
 
-def _missing(places: Sequence[tuple[Row, str]]) -> Block:
-    lines = [
-        {
-            "method": label(row),
-            "setting": row.setting,
-            "metric": words.METRICS.get(row.metric, row.metric),
-            "paper": published(row),
-            "why": row.note,
-            "where": where,
-        }
-        for row, where in places
-    ]
-    return Block("not measured", _without_empty(lines), folded=True, kind="not measured")
-
-
 def _claims(result: Result) -> list[Block]:
     """Return a block of claims for each measured protocol, or one block without our figures."""
     protocols = [*dict.fromkeys(each for claim in result.claims for each in claim["ours"] or {})]
-    return [_claims_of(protocol, result) for protocol in protocols or ["not measured"]]
-
-
-def _claims_of(protocol: str, result: Result) -> Block:
-    ours = [(claim, (claim["ours"] or {}).get(protocol, {})) for claim in result.claims]
-    readings = [*dict.fromkeys(reading for _, figures in ours for reading in figures)]
-    lines = [
-        {"line": claim["line"], "claim": claim["says"], "stated": claim["stated"]}
-        | {"its figures": f"{claim['published']:.1f}"}
-        | {"as stated": "yes" if claim["agrees"] else "no"}
-        | {name or "ours": f"{figures[name]:.1f}" if name in figures else "-" for name in readings}
-        | {"in": claim["measure"]}
-        for claim, figures in ours
-    ]
-    title = ", ".join(filter(None, ("claims, from the paper's figures and ours", protocol)))
-    return Block(title, lines, folded=True, kind="claims")
+    blocks = []
+    for protocol in protocols or ["not measured"]:
+        ours = [(claim, (claim["ours"] or {}).get(protocol, {})) for claim in result.claims]
+        readings = [*dict.fromkeys(reading for _, figures in ours for reading in figures)]
+        lines = [
+            {"line": claim["line"], "claim": claim["says"], "stated": claim["stated"]}
+            | {"its figures": f"{claim['published']:.1f}"}
+            | {"as stated": "yes" if claim["agrees"] else "no"}
+            | {name or "ours": f"{own[name]:.1f}" if name in own else "-" for name in readings}
+            | {"in": claim["measure"]}
+            for claim, own in ours
+        ]
+        title = ", ".join(filter(None, ("claims, from the paper's figures and ours", protocol)))
+        blocks.append(Block(title, lines, folded=True, kind="claims"))
+    return blocks
 
 
 # the page: a picture shows the published figure as a line, and ours as a dot with its spread
@@ -200,9 +189,19 @@ def page(result: Result) -> str:
     for k, block in enumerate(shown):  # the menu lists what follows the figures, each kind once
         if block.kind and block.kind.capitalize() not in links.values():
             links[f"block-{k}"] = block.kind.capitalize()
+    big, sentence = words.verdict(result)
+    line = f'<span class="big num">{escape(big)}</span>\n' if big else ""
+    facts = escape(words.fact_words(result.facts))
+    facts = f'<p class="soft">{facts}</p>\n' if facts else ""
+    inside = "\n".join(_block(block, f"block-{k}") for k, block in enumerate(shown))
+    section = (
+        '<section class="hero paper" id="verdict" tabindex="-1">\n'
+        f"<h1>{escape(result.title)}</h1>\n"
+        f'<div class="score">{line}<p>{escape(sentence)}</p></div>\n{facts}{inside}\n</section>'
+    )
     return document(
         "Figures of the paper, and ours",
-        _section(result, shown),
+        section,
         links="".join(f'<a href="#{to}">{escape(title)}</a>' for to, title in links.items()),
         foot=f"mvdfq {escape(__version__)}. The figures of this page are in the .json and .csv "
         "files beside it.",
@@ -210,45 +209,25 @@ def page(result: Result) -> str:
     )
 
 
-def _section(result: Result, shown: list[Block]) -> str:
-    """Return a result: its verdict in one line, its facts, and its blocks."""
-    big, sentence = words.verdict(result)
-    line = f'<span class="big num">{escape(big)}</span>\n' if big else ""
-    facts = (
-        f'<p class="soft">{escape(words.fact_words(result.facts))}</p>\n' if result.facts else ""
-    )
-    inside = "\n".join(_block(block, f"block-{k}") for k, block in enumerate(shown))
-    return (
-        '<section class="hero paper" id="verdict" tabindex="-1">\n'
-        f"<h1>{escape(result.title)}</h1>\n"
-        f'<div class="score">{line}<p>{escape(sentence)}</p></div>\n{facts}{inside}\n</section>'
-    )
-
-
 def _block(block: Block, name: str) -> str:
-    title = escape(block.heading("; "))
-    items = "".join(f"<li>{escape(line)}</li>\n" for line in block.below)
-    drawn = picture(block.drawn) if block.drawn else ""
-    content = _table(block) + (f"<ul>{items}</ul>\n" if items else "") + drawn
+    """Return a block; narrow screens show the heads of its table beside every cell."""
+    title, content = escape(block.heading("; ")), ""
+    if block.rows:
+        heads = "".join(f"<th>{escape(str(key))}</th>" for key in block.rows[0])
+        cell = '<td data-is="{}">{}</td>'
+        lines = [
+            "".join(cell.format(escape(str(key)), escape(str(v))) for key, v in row.items())
+            for row in block.rows
+        ]
+        body = "".join(f"<tr>{line}</tr>\n" for line in lines)
+        content = f"<table><thead><tr>{heads}</tr></thead>\n<tbody>{body}</tbody></table>\n"
+    if block.below:
+        items = "".join(f"<li>{escape(line)}</li>\n" for line in block.below)
+        content += f"<ul>{items}</ul>\n"
+    content += picture(block.drawn) if block.drawn else ""
     if block.folded:
         return f'<details id="{name}"><summary>{title}</summary>\n{content}</details>'
     return f"<h3>{title}</h3>\n{content}"
-
-
-def _table(block: Block) -> str:
-    """Return the entries of a block; narrow screens show the heads beside every cell."""
-    if not block.rows:
-        return ""
-    heads = "".join(f"<th>{escape(str(key))}</th>" for key in block.rows[0])
-    lines = "".join(
-        "<tr>" + "".join(_cell(key, value) for key, value in row.items()) + "</tr>\n"
-        for row in block.rows
-    )
-    return f"<table><thead><tr>{heads}</tr></thead>\n<tbody>{lines}</tbody></table>\n"
-
-
-def _cell(key: str, value: object) -> str:
-    return f'<td data-is="{escape(str(key))}">{escape(str(value))}</td>'
 
 
 class Scale:
@@ -257,17 +236,13 @@ class Scale:
     def __init__(self, rows: Sequence[Row]) -> None:
         ends = [(row.value or 0) + (row.std or 0) for row in rows]
         top = max([*ends, *(row.published or 0 for row in rows)], default=0) or 1.0
-        self.step = _round_step(top / 3)
-        self.top = self.step * math.ceil(top / self.step)
+        power = 10 ** math.floor(math.log10(top / 3))
+        step = next(power * step for step in (1, 2, 5, 10) if power * step >= top / 3)
+        self.ticks = [step * i for i in range(math.ceil(top / step) + 1)]
 
     def x(self, value: float) -> float:
         """Return the position of a figure."""
-        return round(NAMES + MARGIN + (WIDTH - 2 * MARGIN) * max(value, 0) / self.top, 1)
-
-    @property
-    def ticks(self) -> list[float]:
-        """Round numbers along the scale."""
-        return [self.step * i for i in range(round(self.top / self.step) + 1)]
+        return round(NAMES + MARGIN + (WIDTH - 2 * MARGIN) * max(value, 0) / self.ticks[-1], 1)
 
 
 def picture(rows: Sequence[Row]) -> str:
@@ -287,9 +262,8 @@ def _drawn(row: Row, scale: Scale, top: float) -> str:
     y, value, spread = top + 8, row.value or 0.0, row.std or 0.0
     both = f"{label(row)}: paper {published(row) or 'none'}, ours {with_spread(row)}"
     name = ", ".join(part for part in (label(row), row.setting, row.scheme) if part)
-    line = (
-        "" if row.published is None else _stroke("line", scale.x(row.published), top + 1, top + 15)
-    )
+    place = None if row.published is None else scale.x(row.published)
+    line = "" if place is None else _stroke("line", place, top + 1, top + 15)
     left, right = scale.x(value - spread), scale.x(value + spread)
     return (
         f'<g><title>{escape(both)}</title><text x="0" y="{y + 4}">{escape(name)}</text>{line}'
@@ -300,9 +274,3 @@ def _drawn(row: Row, scale: Scale, top: float) -> str:
 
 def _stroke(kind: str, x: float, top: float, bottom: float) -> str:
     return f'<line class="{kind}" x1="{x}" y1="{top}" x2="{x}" y2="{bottom}"/>'
-
-
-def _round_step(rough: float) -> float:
-    """Return 1, 2 or 5 times a power of ten that is not below `rough`."""
-    power = 10 ** math.floor(math.log10(rough))
-    return next(power * step for step in (1, 2, 5, 10) if power * step >= rough)

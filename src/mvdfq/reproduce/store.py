@@ -45,18 +45,18 @@ class Store:
         return self.folder / f"{hashlib.sha256(text.encode()).hexdigest()[:32]}.json"
 
 
-# Computes jobs, and yields each job with its record as soon as the record is there.
-Work = Callable[[Sequence[Any]], Iterable[tuple[Any, Record]]]
-
-
 def complete(
-    jobs: Sequence[Any], store: Store, work: Work | None, progress: Report | None = None
+    jobs: Sequence[Any],
+    store: Store,
+    work: Callable[[Sequence[Any]], Iterable[tuple[Any, Record]]] | None,
+    progress: Report | None = None,
 ) -> dict[Any, Record]:
     """Return the records of jobs, and compute the records that the store does not hold.
 
     A job has a `key`: everything that its record depends on, as plain numbers and text. Jobs with
-    equal keys are computed once. Every new record is kept at once, so that an interrupted run loses
-    one job at most. If `work` is None, nothing is computed and only kept records are returned.
+    equal keys are computed once. `work` yields each job with its record as soon as the record is
+    there, and the record is kept at once: an interrupted run loses one job at most. If `work` is
+    None, nothing is computed and only kept records are returned.
     """
     lacking = {store.path(job.key): job for job in jobs if store.get(job.key) is None}
     n_kept = len(jobs) - len(lacking)

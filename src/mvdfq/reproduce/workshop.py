@@ -1,21 +1,29 @@
-"""One fold of one cell: a method is chosen and trained on the training part, then tested."""
+"""One fold of one cell: a method is chosen and trained on the training part, then tested.
 
+The table of running times has the seconds of the kernel matrix of all clips on one thread.
+"""
+
+import platform
+import re
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import joblib
 import numpy as np
 from sklearn.base import clone
 from sklearn.model_selection import StratifiedShuffleSplit
+from threadpoolctl import threadpool_limits
 
 from mvdfq._utils.checks import parse_memory
+from mvdfq._utils.version import source_digest
 from mvdfq.gram.plan import inverse_root
 from mvdfq.reproduce.cells import EstimatorMethod, StringMethod
 from mvdfq.reproduce.sets import Cut, MusicSet
-from mvdfq.reproduce.store import Shelf
+from mvdfq.reproduce.store import Record, Shelf, Store
 from mvdfq.symbols.base import Symbols
 from mvdfq.terms.svm import Problems
 from mvdfq.terms.validation import CANDIDATES, Trained, Trainer, inner_folds
@@ -27,8 +35,10 @@ SCHEMES = ("ovo", "ovr")
 CHOICE = 300
 CHOICE_FOLDS = 3
 FOLDS = 5
-# Collections of symbols that stay in memory: one for the choice, one for the fold.
-KEPT = 2
+# The least of three times: other programs can only add to it.
+REPEATS = 3
+# Clips of the first small matrix, which compiles the loops.
+WARM_UP = 20
 # How C and methods are chosen: every record depends on this.
 POLICY = (
     f"C of {CANDIDATES} by {FOLDS} inner folds; methods on {CHOICE} clips in {CHOICE_FOLDS} folds"
@@ -39,19 +49,17 @@ POLICY = (
 class Workshop:
     """Trains and tests methods, and keeps what other cells and folds can use again.
 
-    Several kernels share the symbols of a fold. Folds share the kernel matrices of equal rows, see
-    `RowGrams`. `Trainer` chooses C and trains, as it does for
-    `SequenceClassifier`; docs/decisions.md says why the cells do not use the classifier itself.
+    Several kernels share the symbols of a fold, and folds share the kernel matrices of equal rows.
+    `Trainer` chooses C and trains, as it does for `SequenceClassifier`; docs/decisions.md says why
+    the cells do not use the classifier itself.
     """
 
     n_jobs: int | None = None
     memory_limit: Any = None
     choice: int = CHOICE
-    _symbols: Shelf = field(default_factory=lambda: Shelf(KEPT), repr=False)
-    _rows: "RowGrams" = field(init=False, repr=False)
-
-    def __post_init__(self) -> None:
-        self._rows = RowGrams(self.n_jobs, self.memory_limit)
+    # Two collections of symbols: one for the choice, one for the fold.
+    _symbols: Shelf = field(default_factory=lambda: Shelf(2), repr=False)
+    _rows: Shelf = field(default_factory=lambda: Shelf(1), repr=False)
 
     def run(
         self, methods: tuple[Any, ...], data: MusicSet, cut: Cut, protocol: str, seed: int
@@ -61,11 +69,11 @@ class Workshop:
         seconds: dict[str, float] = {}
         with _timed(seconds, "choice"):
             method = self._choose(methods, data, cut, groups, seed)
+        groups = _of(groups, cut.train)
         if isinstance(method, EstimatorMethod):
             with _timed(seconds, "machines"):
-                X, y = data.view(method.view), data.y
-                clf = clone(method.estimator)
-                clf.fit(X[cut.train], y[cut.train], groups=_of(groups, cut.train))
+                X, clf = data.view(method.view), clone(method.estimator)
+                clf.fit(X[cut.train], data.y[cut.train], groups=groups)
                 answers = {"": {"predicted": clf.predict(X[cut.test]).tolist()}}
         else:
             answers = self._string(method, data, cut, groups, seed, seconds)
@@ -85,32 +93,61 @@ class Workshop:
             # Where groups are held apart, a class may have no member in the training part.
             known, y = np.unique(data.y[cut.train], return_inverse=True)
             within, values = (K[np.ix_(part, cut.train)] for part in (cut.train, cut.test))
-            trained = self._train(within, y, _of(groups, cut.train), seed, method)
-            return {
-                problems.scheme: {
-                    "predicted": known[_predicted(problems, each, values)].tolist(),
-                    "C": each.C,
-                    "score": _validated(each),
+            answers = {}
+            for problems, trained in self._train(within, y, groups, seed, method):
+                predicted = problems.predicted(problems.decision(trained.margins.of(values)))
+                answers[problems.scheme] = {
+                    "predicted": known[predicted].tolist(),
+                    "C": trained.C,
+                    "score": _validated(trained),
                 }
-                for problems, each in trained
-            }
+            return answers
 
-    def _encoded(self, method: StringMethod, X: Any, train: np.ndarray) -> Any:
-        """Return the symbols of all clips; the quantizer learns from the training part."""
+    def _encoded(
+        self, method: StringMethod, X: Any, train: np.ndarray, whole: bool = True
+    ) -> Symbols:
+        """Return the symbols of all clips or of the training part, which the quantizer learns."""
         if method.symbols is None:
-            return X
-        key = method.encoder, len(X), train.tobytes()
-        return self._symbols.once(key, lambda: clone(method.symbols).fit(X[train]).transform(X))
+            return X if whole else X[train]
 
-    def _gram(self, method: StringMethod, symbols: Any, train: np.ndarray) -> np.ndarray:
-        """Return the kernel values of all pairs of clips."""
-        # Words that are learned from a training part differ between folds: nothing can be shared.
-        compute = self._compute_gram if method.learns_words else self._rows.gram
-        return compute(method, symbols, train)
+        def encode() -> Symbols:
+            part = X[train]
+            quantizer = clone(method.symbols).fit(part)
+            return quantizer.transform(X if whole else part)
 
-    def _compute_gram(self, method: StringMethod, symbols: Any, train: np.ndarray) -> np.ndarray:
+        key = method.view, str(method.symbols), len(X), whole, train.tobytes()
+        return self._symbols.once(key, encode)
+
+    def _gram(self, method: StringMethod, symbols: Symbols, train: np.ndarray) -> np.ndarray:
+        """Return the kernel values of all pairs of clips; rows constant in `train` are left out.
+
+        The matrix is the sum over the rows of symbols, and equal rows are compared once. Folds
+        often have equal rows: uniform bins depend only on the smallest and the largest value of the
+        training part, and four of five folds hold the clip with the largest value. The matrices of
+        rows take `memory_limit` bytes at most.
+        """
         kernel = method.sequence_kernel(self.n_jobs, self.memory_limit).fit(symbols[train])
-        return kernel.compare(kernel.read_new(symbols), None)[0]
+        # Words that are learned from a training part differ between folds: nothing can be shared.
+        if getattr(method.kernel, "neighbourhood", "full") == "observed":
+            return kernel.compare(kernel.read_new(symbols), None)[0]
+        K = np.zeros((len(symbols), len(symbols)))
+        self._rows.most = max(parse_memory(self.memory_limit) // K.nbytes, 1)
+        for r in kernel.rows_:
+            K += self._row(method, symbols.rows(slice(r, r + 1)))
+        scale = inverse_root(K.diagonal().copy())
+        K *= np.outer(scale, scale)
+        np.fill_diagonal(K, scale > 0)  # exactly 1, without rounding errors
+        return K
+
+    def _row(self, method: StringMethod, row: Symbols) -> np.ndarray:
+        """Return the matrix of one row, not normalized."""
+
+        def compare() -> np.ndarray:
+            kernel = method.sequence_kernel(self.n_jobs, self.memory_limit)
+            return kernel.set_params(normalize=False, constant_rows="keep").fit_transform(row)
+
+        symbols = joblib.hash((row.codes, row.offsets, row.n_symbols))
+        return self._rows.once((str(method.kernel), method.manifold, symbols), compare)
 
     def _train(
         self, K: np.ndarray, y: np.ndarray, groups: Any, seed: int, method, folds: int = FOLDS
@@ -137,24 +174,14 @@ class Workshop:
         X, y = data.view(method.view), np.unique(data.y[some], return_inverse=True)[1]
         if isinstance(method, EstimatorMethod):
             return _estimated_score(method, X[some], y, groups, seed)
-        symbols = self._few_symbols(method, X, some)
-        K = self._compute_gram(method, symbols, np.arange(len(some)))
+        symbols = self._encoded(method, X, some, whole=False)
+        K = method.sequence_kernel(self.n_jobs, self.memory_limit).fit_transform(symbols)
         trained = self._train(K, y, groups, seed, method, CHOICE_FOLDS)
         return max(_validated(each) for _, each in trained)
-
-    def _few_symbols(self, method: StringMethod, X: Any, some: np.ndarray) -> Any:
-        if method.symbols is None:
-            return X[some]
-        key = method.encoder, "some", some.tobytes()
-        return self._symbols.once(key, lambda: clone(method.symbols).fit_transform(X[some]))
 
 
 def _of(groups: np.ndarray | None, members: np.ndarray) -> np.ndarray | None:
     return None if groups is None else groups[members]
-
-
-def _predicted(problems: Problems, trained: Trained, values: np.ndarray) -> np.ndarray:
-    return problems.predicted(problems.decision(trained.margins.of(values)))
 
 
 def _validated(trained: Trained) -> float:
@@ -190,49 +217,64 @@ def _subset(y: np.ndarray, size: int, seed: int) -> np.ndarray:
 def _timed(seconds: dict[str, float], name: str) -> Iterator[None]:
     start = time.perf_counter()
     yield
-    seconds[name] = seconds.get(name, 0.0) + time.perf_counter() - start
+    seconds[name] = time.perf_counter() - start
 
 
-@dataclass
-class RowGrams:
-    """Compares all clips, and computes the matrix of equal rows of symbols once.
+def timed(
+    methods: Sequence[StringMethod], data: MusicSet, store: Store, worker: Workshop | None
+) -> list[Record | None]:
+    """Return the seconds of methods on all clips with one thread: learn, encode, count and Gram.
 
-    The matrix of a method is the sum over its rows. Folds often have equal rows: uniform bins
-    depend only on the smallest and the largest value of the training part, and four of five folds
-    hold the clip with the largest value. The matrices of rows take `memory_limit` bytes at most;
-    the upper half of each matrix is kept.
+    Counting words is the time of the diagonal; the Gram is the time of the rest of the matrix.
+    Without a worker nothing is measured, and a method without a kept record has None.
     """
+    records = []
+    for method in methods:
+        key = {
+            "data": data.digest(method.view),
+            "timing": str(method),
+            "repeats": REPEATS,
+            "processor": processor(),
+            "source": source_digest("mvdfq.reproduce.workshop"),
+        }
+        record = store.get(key)
+        if record is None and worker is not None:
+            with threadpool_limits(1):
+                record = _seconds(method, data, worker.memory_limit)
+            store.put(key, record)
+        records.append(record)
+    return records
 
-    n_jobs: int | None = None
-    memory_limit: Any = None
-    _kept: dict[int, Shelf] = field(default_factory=dict, repr=False)
 
-    def gram(self, method: StringMethod, symbols: Symbols, train: np.ndarray) -> np.ndarray:
-        """Return the kernel values of all pairs of clips; rows constant in `train` are left out."""
-        kernel = method.sequence_kernel(self.n_jobs, self.memory_limit).fit(symbols[train])
-        n = len(symbols)
-        upper = np.triu_indices(n)
-        total = np.zeros(len(upper[0]))
-        for r in kernel.rows_:
-            total += self._row(method, symbols.rows(slice(r, r + 1)), upper)
-        K = np.zeros((n, n))
-        K[upper] = total
-        K += np.triu(K, 1).T
-        scale = inverse_root(K.diagonal().copy())
-        K *= np.outer(scale, scale)
-        np.fill_diagonal(K, scale > 0)  # exactly 1, without rounding errors
-        return K
+def processor() -> str:
+    """Return the name of the processor, if the system tells it."""
+    try:
+        text = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return platform.processor() or platform.machine()
+    names = re.findall(r"^model name\s*: (.*)$", text, flags=re.MULTILINE)
+    return names[0].strip() if names else platform.machine()
 
-    def _row(self, method: StringMethod, row: Symbols, upper: tuple[np.ndarray, ...]) -> np.ndarray:
-        """Return the upper half of the matrix of one row, not normalized."""
-        n = len(row)
-        if n not in self._kept:
-            size = 8 * len(upper[0])
-            self._kept[n] = Shelf(max(parse_memory(self.memory_limit) // size, 1))
-        key = method.counted, int(row.n_symbols[0]), joblib.hash((row.codes, row.offsets))
-        return self._kept[n].once(key, lambda: self._compute(method, row)[upper])
 
-    def _compute(self, method: StringMethod, row: Symbols) -> np.ndarray:
-        kernel = method.sequence_kernel(self.n_jobs, self.memory_limit)
-        kernel.set_params(normalize=False, constant_rows="keep")
-        return kernel.fit_transform(row)
+def _seconds(method: StringMethod, data: MusicSet, memory_limit: Any) -> Record:
+    X = data.view(method.view)
+    learn, quantizer = _best(lambda: clone(method.symbols).fit(X), repeats=1)
+    encode, symbols = _best(lambda: quantizer.transform(X))
+    kernel = method.sequence_kernel(1, memory_limit)
+    clone(kernel).fit_transform(symbols[np.arange(min(WARM_UP, len(data)))])  # compiles
+    kernel.fit(symbols)
+    whole, _ = _best(lambda: kernel.compare(kernel.train_, None))
+    diagonal, _ = _best(lambda: kernel.diagonal(symbols))
+    # If counting is nearly all of the work, the diagonal alone may take a little longer.
+    count = min(diagonal, whole)
+    return {"learn": learn, "encode": encode, "count": count, "gram": round(whole - count, 3)}
+
+
+def _best(work: Callable[[], Any], repeats: int = REPEATS) -> tuple[float, Any]:
+    """Return the least time of several runs, and the result of the last run."""
+    times = []
+    for _ in range(repeats):
+        start = time.perf_counter()
+        result = work()
+        times.append(time.perf_counter() - start)
+    return round(min(times), 3), result

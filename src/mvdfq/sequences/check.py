@@ -6,6 +6,7 @@ objects become numbers.
 
 import re
 import warnings
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -15,7 +16,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import issparse
 
-from mvdfq._utils.checks import is_number
+from mvdfq._utils.checks import check_choice, is_number
 from mvdfq.sequences.containers import Ragged, Sequences, is_table, offsets_of, unmasked
 
 TIME_FIRST = "if time comes first in your arrays, read them with mvdfq.from_time_first."
@@ -72,8 +73,7 @@ def check_sequences(
     >>> check_sequences(["ABBA", "BA"]).symbolic
     (True,)
     """
-    if missing not in ("break", "raise"):
-        raise ValueError(f"missing must be 'break' or 'raise', got {missing!r}.")
+    check_choice(missing, "missing", ("break", "raise"))
     if isinstance(X, Ragged) and not isinstance(X, Sequences):
         raise TypeError(
             f"X must be sequences of numbers, got {type(X).__name__}; this step comes before the "
@@ -81,7 +81,10 @@ def check_sequences(
         )
     if is_table(X) or (isinstance(X, list | tuple) and X and all(map(is_table, X))):
         X = _read_tables(X)
-    sequences = _in_double(X) if isinstance(X, Sequences) else _flatten(gather(X, n_channels))
+    if not isinstance(X, Sequences):
+        sequences = _flatten(gather(X, n_channels))
+    else:
+        sequences = X if X.data.dtype == float else X.with_data(X.data.astype(float))
     _check_channel_count(sequences, n_channels, X)
     if missing == "raise":
         refuse(np.isnan(sequences.data), sequences, "is missing (NaN)", 'pass missing="break"')
@@ -113,13 +116,24 @@ def gather(X: Any, n_channels: int | None = None) -> list[Part]:
     if not isinstance(X, Iterable) and hasattr(X, "__array__"):
         X = np.asanyarray(X)
     check_collection(X)
-    _check_axes(X, n_channels)
+    if isinstance(X, np.ndarray) and X.dtype.kind not in "OU" and X.ndim not in (2, 3):
+        raise ValueError(
+            f"X must be a list of (n_channels, n_timepoints) arrays, a 3-D array or a 2-D array "
+            f"of univariate sequences, got an array of shape {X.shape}; "
+            f"if X is one sequence, pass [X]. Reshape your data otherwise."
+        )
+    if isinstance(X, np.ndarray) and X.ndim == 2 and (n_channels or 1) > 1:
+        raise ValueError(
+            f"X must have {n_channels} channels, got a 2-D array, which holds univariate "
+            f"sequences; if X is one sequence of shape (n_channels, n_timepoints), pass [X]."
+        )
     parts = [one_sequence(x, i) for i, x in enumerate(X)]
     if not parts:
         raise ValueError("X holds no sequences; pass at least one sequence.")
     _check_same_channels(parts)
-    if n_channels is None:
-        _warn_if_time_seems_first(parts)
+    if n_channels is None and all(0 < x.shape[1] < len(x) for x, _ in parts):
+        message = f"Every sequence has more channels than time points; {TIME_FIRST}"
+        warnings.warn(message, stacklevel=3)
     return parts
 
 
@@ -141,21 +155,6 @@ def check_collection(X: Any) -> None:
         )
     if not isinstance(X, Iterable):
         raise TypeError(f"X must be a list of sequences, got {type(X).__name__}.")
-
-
-def _check_axes(X: Any, n_channels: int | None) -> None:
-    """Refuse an array whose axes cannot be sequences, channels and time."""
-    if isinstance(X, np.ndarray) and X.dtype.kind not in "OU" and X.ndim not in (2, 3):
-        raise ValueError(
-            f"X must be a list of (n_channels, n_timepoints) arrays, a 3-D array or a 2-D array "
-            f"of univariate sequences, got an array of shape {X.shape}; "
-            f"if X is one sequence, pass [X]. Reshape your data otherwise."
-        )
-    if isinstance(X, np.ndarray) and X.ndim == 2 and (n_channels or 1) > 1:
-        raise ValueError(
-            f"X must have {n_channels} channels, got a 2-D array, which holds univariate "
-            f"sequences; if X is one sequence of shape (n_channels, n_timepoints), pass [X]."
-        )
 
 
 def one_sequence(x: Any, i: int) -> Part:
@@ -198,18 +197,14 @@ def _real(x: np.ndarray, i: int) -> np.ndarray:
     if x.dtype.kind in "biuf":
         return x
     if x.dtype.kind == "O":
+        # pandas.NA is a missing value, but not a number
+        is_na = np.reshape([type(value).__name__ == "NAType" for value in x.ravel()], x.shape)
         with suppress(TypeError, ValueError):
-            return _without_na(x).astype(float)
+            return np.where(is_na, np.nan, x).astype(float)
     hint = "mvdfq.from_long_table(categories=...) reads states and words as symbols."
     if x.dtype.kind == "c":  # the words that the estimator checks of scikit-learn ask for
         hint = "Complex data not supported, pass the real and the imaginary part as two channels."
     raise ValueError(f"Sequence {i} must hold real numbers, got dtype {x.dtype}; {hint}")
-
-
-def _without_na(x: np.ndarray) -> np.ndarray:
-    """Return objects with NaN for pandas.NA, which is a missing value, but not a number."""
-    is_na = [type(value).__name__ == "NAType" for value in x.ravel()]
-    return np.where(np.reshape(is_na, x.shape), np.nan, x) if any(is_na) else x
 
 
 def _letters(text: str) -> np.ndarray:
@@ -217,20 +212,7 @@ def _letters(text: str) -> np.ndarray:
 
 
 def _rows_with_letters(x: Sequence[Any], i: int) -> Part:
-    """Read a sequence that is a list of rows; some rows are strings."""
-    _refuse_tokens(x, i)
-    rows = [_letters(row) if isinstance(row, str) else _real(as_array(row, i), i) for row in x]
-    if any(row.shape != (rows[0].size,) for row in rows):
-        shapes = [row.shape for row in rows]
-        raise ValueError(
-            f"Sequence {i} has rows of different lengths, with the shapes {shapes}; all rows of a "
-            f"sequence must have the same length."
-        )
-    return np.array(rows, dtype=float), tuple(isinstance(row, str) for row in x)
-
-
-def _refuse_tokens(x: Sequence[Any], i: int) -> None:
-    """Refuse strings that are probably not rows: single letters, words."""
+    """Read a sequence that is a list of rows; some rows are strings, not letters or words."""
     lengths = {len(row) if isinstance(row, str) else None for row in x}
     if lengths == {1} and len(x) > 1:
         raise ValueError(
@@ -242,6 +224,14 @@ def _refuse_tokens(x: Sequence[Any], i: int) -> None:
             f"Sequence {i} is a list of strings of different lengths; rows of letters must have "
             f"the same length. mvdfq.from_long_table(categories=...) reads sequences of words."
         )
+    rows = [_letters(row) if isinstance(row, str) else _real(as_array(row, i), i) for row in x]
+    if any(row.shape != (rows[0].size,) for row in rows):
+        shapes = [row.shape for row in rows]
+        raise ValueError(
+            f"Sequence {i} has rows of different lengths, with the shapes {shapes}; all rows of a "
+            f"sequence must have the same length."
+        )
+    return np.array(rows, dtype=float), tuple(isinstance(row, str) for row in x)
 
 
 def _check_same_channels(parts: list[Part]) -> None:
@@ -250,9 +240,11 @@ def _check_same_channels(parts: list[Part]) -> None:
         raise ValueError(f"Sequence 0 must have at least one channel, got shape {first.shape}.")
     for i, (x, other) in enumerate(parts):
         if len(x) != len(first):
+            widths = {x.shape[1] for x, _ in parts}
+            hint = f" All sequences have {widths.pop()} columns: {TIME_FIRST}"
             raise ValueError(
                 f"Sequence {i} has {len(x)} channels, sequence 0 has {len(first)}; "
-                f"all sequences must have the same channels.{_time_first_hint(parts)}"
+                f"all sequences must have the same channels.{'' if widths else hint}"
             )
         if other != flags:
             raise ValueError(
@@ -261,43 +253,22 @@ def _check_same_channels(parts: list[Part]) -> None:
             )
 
 
-def _time_first_hint(parts: list[Part]) -> str:
-    widths = {x.shape[1] for x, _ in parts}
-    return f" All sequences have {widths.pop()} columns: {TIME_FIRST}" if len(widths) == 1 else ""
-
-
-def _warn_if_time_seems_first(parts: list[Part]) -> None:
-    if all(0 < x.shape[1] < len(x) for x, _ in parts):
-        message = f"Every sequence has more channels than time points; {TIME_FIRST}"
-        warnings.warn(message, stacklevel=4)
-
-
 def _flatten(parts: list[Part]) -> Sequences:
     """Cut off frames at the end that are missing in every channel; join the rest side by side."""
-    arrays = [_without_padding(x) for x, _ in parts]
-    _refuse_inexact(arrays)
-    flags = parts[0][1]
-    sequences = Sequences(
-        np.concatenate(arrays, axis=1, dtype=float, casting="unsafe"),
-        offsets_of([x.shape[1] for x in arrays]),
-        symbolic=flags if any(flags) else (),
-    )
-    refuse(np.isinf(sequences.data), sequences, "is infinite", "NaN marks a missing value")
-    return sequences
-
-
-def _in_double(X: Sequences) -> Sequences:
-    return X if X.data.dtype == float else X.with_data(X.data.astype(float))
-
-
-def _refuse_inexact(arrays: list[np.ndarray]) -> None:
-    """Refuse whole numbers that floats cannot tell apart, such as times in nanoseconds."""
+    arrays, flags = [_without_padding(x) for x, _ in parts], parts[0][1]
     for i, x in enumerate(arrays):
         if x.dtype.kind in "iu" and x.size and max(int(x.max()), -int(x.min())) > 2**53:
             raise ValueError(
                 f"Sequence {i} holds whole numbers beyond 2**53, which floats cannot tell apart; "
                 f"subtract a constant, such as the first value, from the sequence."
             )
+    offsets = offsets_of([x.shape[1] for x in arrays])
+    # rows without gaps, also of transposed arrays: compiled loops run along rows
+    data = np.empty((len(arrays[0]), offsets[-1]))
+    np.concatenate(arrays, axis=1, out=data, casting="unsafe")
+    sequences = Sequences(data, offsets, symbolic=flags if any(flags) else ())
+    refuse(np.isinf(sequences.data), sequences, "is infinite", "NaN marks a missing value")
+    return sequences
 
 
 def _without_padding(x: np.ndarray) -> np.ndarray:
@@ -338,8 +309,8 @@ def _check_names(names: Sequence[str] | None, sequences: Sequences) -> tuple[str
         raise ValueError(
             f"channel_names must hold one name per channel ({sequences.n_rows}), got {len(names)}."
         )
-    for j, name in enumerate(names):
-        if name in names[:j]:
+    for name, n in Counter(names).items():
+        if n > 1:
             raise ValueError(f"channel_names must all differ, got {name!r} twice.")
     return names
 

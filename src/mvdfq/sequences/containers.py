@@ -31,23 +31,39 @@ class Ragged:
 
     _row = "row"  # what a row is called in words
     # types of data, in the byte order of the machine
-    _dtypes: ClassVar[tuple[str, ...]] = ("f4", "f8", "u1", "u2", "u4")
+    _dtypes: ClassVar[tuple[str, ...]] = ("float32", "float64", "uint8", "uint16", "uint32")
 
     def __post_init__(self) -> None:
         self.check()
 
     def check(self) -> None:
         """Refuse what compiled loops cannot read, or would read past the end of."""
-        check_plain(self.data, "data")
-        check_plain(self.offsets, "offsets")
-        if self.data.ndim != 2 or self.data.dtype not in self._dtypes:
+        for name, array in (("data", self.data), ("offsets", self.offsets)):
+            if not isinstance(array, np.ndarray) or isinstance(
+                array, np.ma.MaskedArray | np.matrix
+            ):
+                raise TypeError(
+                    f"{name} must be a plain NumPy array, got {type(array).__name__}; "
+                    f"mvdfq.check_sequences reads lists and other arrays."
+                )
+        dtype = self.data.dtype
+        if self.data.ndim != 2 or dtype.name not in self._dtypes or not dtype.isnative:
             raise ValueError(
                 f"data must be a 2-D array of one of the types {self._dtypes}, got an array of "
                 f"{self.data.dtype} with {self.data.ndim} dimensions; mvdfq.check_sequences reads "
                 f"other arrays."
             )
-        check_offsets(self.offsets, self.data.shape[1])
-        names = self.channel_names
+        offsets, n_frames, names = self.offsets, self.data.shape[1], self.channel_names
+        if offsets.dtype != np.int64 or offsets.ndim != 1 or not offsets.size:
+            raise ValueError(
+                f"offsets must be a list of int64 numbers, got an array of {offsets.dtype} with "
+                f"shape {offsets.shape}."
+            )
+        if (offsets[0], offsets[-1]) != (0, n_frames) or (offsets[1:] < offsets[:-1]).any():
+            raise ValueError(
+                f"offsets must run from 0 to the number of frames in data, {n_frames}, and must "
+                f"not fall; got {offsets[:8].tolist()}."
+            )
         if names is not None and len(names) != self.n_rows:
             raise ValueError(
                 f"channel_names must hold one name for each of the {self.n_rows} {self._row}s or "
@@ -159,7 +175,7 @@ class Sequences(Ragged):
     symbolic: tuple[bool, ...] = ()
 
     _row = "channel"
-    _dtypes = ("f4", "f8")
+    _dtypes = ("float32", "float64")
 
     def check(self) -> None:
         """Refuse what `Ragged` refuses, and another number of flags than channels."""
@@ -187,29 +203,6 @@ class Sequences(Ragged):
 def offsets_of(lengths: Iterable[int]) -> np.ndarray:
     """Return where sequences of the given lengths begin if they lie side by side."""
     return np.concatenate([[0], np.cumsum(list(lengths), dtype=np.int64)]).astype(np.int64)
-
-
-def check_plain(array: Any, name: str) -> None:
-    """Raise an error unless `array` is a NumPy array, not a masked array or a matrix."""
-    if not isinstance(array, np.ndarray) or isinstance(array, np.ma.MaskedArray | np.matrix):
-        raise TypeError(
-            f"{name} must be a plain NumPy array, got {type(array).__name__}; "
-            f"mvdfq.check_sequences reads lists and other arrays."
-        )
-
-
-def check_offsets(offsets: np.ndarray, n_frames: int) -> None:
-    """Raise an error unless `offsets` cut `n_frames` frames into sequences."""
-    if offsets.dtype != np.int64 or offsets.ndim != 1 or not offsets.size:
-        raise ValueError(
-            f"offsets must be a list of int64 numbers, got an array of {offsets.dtype} with shape "
-            f"{offsets.shape}."
-        )
-    if (offsets[0], offsets[-1]) != (0, n_frames) or (np.diff(offsets) < 0).any():
-        raise ValueError(
-            f"offsets must run from 0 to the number of frames in data, {n_frames}, and must not "
-            f"fall; got {offsets[:8].tolist()}."
-        )
 
 
 def check_lengths(parts: Mapping[str, Ragged]) -> None:

@@ -8,12 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from mvdfq.sequences.check import (
-    as_array,
-    check_collection,
-    check_sampling_rate,
-    check_sequences,
-)
+from mvdfq.sequences.check import as_array, check_collection, check_sampling_rate, check_sequences
 from mvdfq.sequences.containers import Sequences
 from mvdfq.sequences.tables import columns_of, is_missing
 
@@ -49,21 +44,16 @@ def from_time_first(X: Any, **options: Any) -> Sequences:
             raise ValueError(
                 f"Sequence {i} must have shape (n_timepoints, n_channels), got shape {x.shape}."
             )
-    return channels_first([x.T for x in frames], **_column_names(X) | options)
-
-
-def _column_names(X: Any) -> dict[str, list[str]]:
-    """Return the names of columns as an option if X holds data frames; refuse other columns."""
-    if not all(hasattr(x, "columns") for x in X):
-        return {}
-    columns = [list(x.columns) for x in X]
-    for i, other in enumerate(columns):
-        if other != columns[0]:
-            raise ValueError(
-                f"Sequence {i} has the columns {other}, sequence 0 has {columns[0]}; all data "
-                f"frames must have the same columns in the same order."
-            )
-    return {"channel_names": list(map(str, columns[0]))} if columns else {}
+    if frames and all(hasattr(x, "columns") for x in X):
+        first, *others = (list(x.columns) for x in X)
+        for i, other in enumerate(others, start=1):
+            if other != first:
+                raise ValueError(
+                    f"Sequence {i} has the columns {other}, sequence 0 has {first}; all data "
+                    f"frames must have the same columns in the same order."
+                )
+        options = {"channel_names": list(map(str, first))} | options
+    return channels_first([x.T for x in frames], **options)
 
 
 def from_long_table(
@@ -144,7 +134,14 @@ def from_long_table(
     columns = _columns(found.arrays, keys, channels)
     names = [c for c in columns if c not in keys] if channels is None else list(channels)
     symbolic = _check_categories(categories or {}, names, columns)
-    order, ids, starts = _sorted(columns, id, time)
+    for name in (id, time):
+        for line in np.flatnonzero(is_missing(columns[name])):
+            raise ValueError(
+                f"Column {name!r} has no value on line {line} (the first line is 0); every line "
+                f"needs an id and a time."
+            )
+    order = np.lexsort((columns[time], columns[id]))
+    ids, starts = np.unique(columns[id][order], return_index=True)
     rows = [_numbers(columns[c][order], c, symbolic.get(c)) for c in names]
     parts = np.split(np.array(rows, dtype=float), starts[1:], axis=1)
     if sampling_rate is not None:
@@ -176,17 +173,12 @@ def _columns(
             raise ValueError(
                 f"The table has no column {name!r}; the columns of the table are {sorted(arrays)}."
             )
-    columns = {name: arrays[name] for name in wanted}
-    _check_lengths(columns)
-    return columns
-
-
-def _check_lengths(columns: Mapping[str, np.ndarray]) -> None:
-    lengths = {name: len(column) for name, column in columns.items()}
+    lengths = {name: len(arrays[name]) for name in wanted}
     if len(set(lengths.values())) > 1:
         raise ValueError(f"The columns of the table differ in length: {lengths}.")
     if not any(lengths.values()):
         raise ValueError("The table holds no lines; pass at least one line.")
+    return {name: arrays[name] for name in wanted}
 
 
 def _check_categories(
@@ -202,27 +194,9 @@ def _check_categories(
             raise ValueError(f"categories names {name!r}; the channels are {list(names)}.")
     if isinstance(categories, Mapping):
         return categories
-    return {name: _values(columns[name]) for name in categories}
-
-
-def _values(column: np.ndarray) -> list[Any]:
-    """Return the values of a column that are not missing, sorted; words and numbers as words."""
-    given = set(column[~is_missing(column)].tolist())
-    return sorted(given, key=lambda value: (isinstance(value, str), value))
-
-
-def _sorted(
-    columns: Mapping[str, np.ndarray], id: str, time: str
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the order of the lines by id and time, the ids, and where each id begins."""
-    for name in (id, time):
-        for line in np.flatnonzero(is_missing(columns[name])):
-            raise ValueError(
-                f"Column {name!r} has no value on line {line} (the first line is 0); every line "
-                f"needs an id and a time."
-            )
-    order = np.lexsort((columns[time], columns[id]))
-    return order, *np.unique(columns[id][order], return_index=True)
+    given = {name: {*columns[name][~is_missing(columns[name])].tolist()} for name in categories}
+    by_kind = lambda value: (isinstance(value, str), value)  # noqa: E731
+    return {name: sorted(values, key=by_kind) for name, values in given.items()}
 
 
 def _seconds(column: np.ndarray, name: str) -> np.ndarray:

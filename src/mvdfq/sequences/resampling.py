@@ -52,10 +52,9 @@ def _covered(times: np.ndarray, grid: np.ndarray, most: float, near: float) -> n
 
 
 def _nearest(times: np.ndarray, grid: np.ndarray) -> np.ndarray:
-    right = np.clip(np.searchsorted(times, grid), 1, max(1, len(times) - 1))
-    if len(times) == 1:
-        return np.zeros(len(grid), dtype=np.int64)
-    return np.where(grid - times[right - 1] <= times[right] - grid, right - 1, right)
+    right = np.clip(np.searchsorted(times, grid), 0, len(times) - 1)
+    left = np.maximum(right - 1, 0)
+    return np.where(grid - times[left] <= times[right] - grid, left, right)
 
 
 def _line(times: np.ndarray, values: np.ndarray, grid: np.ndarray, half: float) -> np.ndarray:

@@ -24,8 +24,6 @@ def is_constant(low: Any, high: Any) -> Any:
 
     Values that are none have ``low = inf`` and ``high = -inf``.
 
-    Examples
-    --------
     >>> is_constant(np.array([0.1, 1e9, 1e9]), np.array([0.1 + 1e-16, 1e9 + 1e-7, 1e9 + 1e-3]))
     array([ True,  True, False])
     """

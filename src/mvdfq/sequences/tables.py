@@ -1,7 +1,7 @@
 """Tables in memory as columns of arrays: pandas, polars, pyarrow, xarray and dictionaries."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -47,23 +47,17 @@ def columns_of(table: Any) -> TableColumns:
             f"{type(table).__name__}; pandas.DataFrame(table) makes a data frame of a list of "
             f"dicts or of a structured array."
         ) from None
-    return TableColumns({_text(s.name): _of_series(s) for s in frame.iter_columns()}, index, known)
-
-
-def _text(name: Any) -> str:
-    """Return the name of a column; a name of several levels is joined with spaces."""
-    return " ".join(map(str, name)) if isinstance(name, tuple) else str(name)
-
-
-def _of_series(series: Any) -> np.ndarray:
-    """Return a column of a narwhals frame as an array."""
-    import narwhals
-
-    if series.dtype == narwhals.Boolean:
-        return series.cast(narwhals.Float64).to_numpy()
-    # The codes of pyarrow's dictionaries have no code for a missing value.
-    is_coded = series.dtype in (narwhals.Categorical, narwhals.Enum)
-    return np.array(series.to_list(), dtype=object) if is_coded else series.to_numpy()
+    arrays = {}
+    for series in frame.iter_columns():
+        # a name of several levels is joined with spaces
+        levels = series.name if isinstance(series.name, tuple) else (series.name,)
+        if series.dtype == narwhals.Boolean:
+            series = series.cast(narwhals.Float64)
+        # The codes of pyarrow's dictionaries have no code for a missing value.
+        is_coded = series.dtype in (narwhals.Categorical, narwhals.Enum)
+        values = np.array(series.to_list(), dtype=object) if is_coded else series.to_numpy()
+        arrays[" ".join(map(str, levels))] = values
+    return TableColumns(arrays, index, known)
 
 
 def _without_index(table: Any) -> tuple[Any, frozenset[str], dict[str, str]]:
@@ -71,11 +65,12 @@ def _without_index(table: Any) -> tuple[Any, frozenset[str], dict[str, str]]:
     index, taken = table.index, {str(name) for name in table.columns}
     if type(index).__name__ == "RangeIndex" and index.name is None:
         return table, frozenset(), {}
-    usual = ["id", "time"] if index.nlevels == 2 else []
-    names = [
-        str(name) if name is not None and str(name) not in taken else _free(i, usual, taken)
-        for i, name in enumerate(index.names)
-    ]
+    usual = ["id", "time"] if index.nlevels == 2 else [""] * index.nlevels
+    names = []
+    for i, name in enumerate(index.names):
+        # as pandas calls a level without a name in files
+        free = usual[i] if usual[i] and usual[i] not in taken else f"__index_level_{i}__"
+        names.append(str(name) if name is not None and str(name) not in taken else free)
     known = {}
     if index.nlevels > 1 and index.is_unique:
         known = {"id": names[0], "time": names[-1]}
@@ -85,11 +80,6 @@ def _without_index(table: Any) -> tuple[Any, frozenset[str], dict[str, str]]:
         plain.insert(0, "sequence", ["/".join(map(str, level)) for level in levels])
         known["id"] = "sequence"
     return plain, frozenset(names), known
-
-
-def _free(i: int, usual: list[str], taken: set[str]) -> str:
-    """Return a name for level `i` of an index, as pandas calls a level without a name in files."""
-    return usual[i] if usual and usual[i] not in taken else f"__index_level_{i}__"
 
 
 def _of_xarray(data: Any) -> Any:
@@ -118,20 +108,17 @@ def as_column(values: Any, name: str) -> np.ndarray:
             values = unmasked(values)
         else:
             values = np.array(values.tolist(), dtype=object)
-    elif isinstance(values, list | tuple) and _is_mixed(values):
-        values = np.fromiter(values, dtype=object, count=len(values))  # not "1" and "nan" as words
+    elif isinstance(values, list | tuple):
+        # words beside other things, or sequences in place of values: not "1" and "nan" as words
+        kinds = {type(value) for value in values}
+        is_mixed = (str in kinds and len(kinds) > 1) or any(
+            hasattr(kind, "__len__") for kind in kinds - {str}
+        )
+        values = np.fromiter(values, object, len(values)) if is_mixed else values
     column = np.asarray(values)
     if column.ndim != 1:
         raise ValueError(f"Column {name!r} must be one-dimensional, got shape {column.shape}.")
     return column
-
-
-def _is_mixed(values: Iterable[Any]) -> bool:
-    """Do words stand beside other things, or sequences in place of values?"""
-    kinds = {type(value) for value in values}
-    return (str in kinds and len(kinds) > 1) or any(
-        hasattr(kind, "__len__") for kind in kinds - {str}
-    )
 
 
 def is_missing(column: np.ndarray) -> np.ndarray:

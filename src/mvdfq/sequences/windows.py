@@ -14,8 +14,6 @@ DURATION = re.compile(r"\s*([0-9]*\.?[0-9]+(?:e[+-]?[0-9]+)?)\s*(ms|s|min|h)?\s*
 def frames_of(duration: Any, rate: float | None, name: str) -> int:
     """Return a duration in frames: a whole number of frames, or text such as ``"2.5s"``.
 
-    Examples
-    --------
     >>> frames_of("2.5s", 100.0, "window"), frames_of(50, None, "window"), frames_of("1min", 2, "")
     (250, 50, 120)
     """
@@ -39,8 +37,6 @@ def frames_of(duration: Any, rate: float | None, name: str) -> int:
 def window_starts(n_frames: int, size: int, step: int) -> np.ndarray:
     """Return where the windows of a sequence begin; a shorter sequence is one window.
 
-    Examples
-    --------
     >>> window_starts(10, 4, 3), window_starts(3, 4, 3), window_starts(0, 4, 3)
     (array([0, 3, 6]), array([0]), array([], dtype=int64))
     """

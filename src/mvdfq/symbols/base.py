@@ -58,7 +58,7 @@ class Symbols(Ragged):
 
     n_symbols: np.ndarray = None  # type: ignore[assignment]
 
-    _dtypes = ("u1", "u2", "u4")
+    _dtypes = ("uint8", "uint16", "uint32")
 
     def in_words(self) -> str:
         """Return what the collection holds, with the sizes of the alphabets."""
@@ -88,12 +88,10 @@ class Symbols(Ragged):
 
     def without_unseen(self) -> "Symbols":
         """Return the same sequences; symbols that `fit` did not see are missing values."""
-        unseen = self.unseen
-        if not unseen.any():
+        if not (unseen := self.unseen).any():
             return self
-        return replace(
-            self, data=np.where(unseen, self.missing, self.codes).astype(self.data.dtype)
-        )
+        data = np.where(unseen, self.missing, self.codes).astype(self.data.dtype)
+        return replace(self, data=data)
 
     def rows(self, which: slice | np.ndarray) -> "Symbols":
         """Return the same sequences with only some of the rows."""
@@ -147,20 +145,17 @@ def check_symbols(X: Any, n_symbols: Any = None) -> Symbols:
                 f"Symbols must be from 0 to 2**32 - 2, but sequence {i} holds symbols "
                 f"from {x.min()} to {x.max()}."
             )
-    # -1: the alphabet of a row without any symbol has the size 0
-    largest = np.full(len(arrays[0]), -1)
+    needed = np.zeros(len(arrays[0]), dtype=np.int64)
     for x in arrays:
-        largest = np.maximum(largest, x.max(axis=1, initial=0).astype(int) if x.size else -1)
-    sizes = _alphabet(n_symbols, largest + 1)
-    dtype = code_dtype(int(largest.max()) + 1)
+        needed = np.maximum(needed, x.max(axis=1, initial=0).astype(int) + 1 if x.size else 0)
+    dtype = code_dtype(int(needed.max()))
     data = np.concatenate(arrays, axis=1, dtype=dtype, casting="unsafe")
+    sizes = needed if n_symbols is None else _alphabet(n_symbols, needed)
     return Symbols(data, offsets_of([x.shape[1] for x in arrays]), n_symbols=sizes)
 
 
 def _alphabet(n_symbols: Any, needed: np.ndarray) -> np.ndarray:
-    """Return the alphabet sizes of the rows: `n_symbols`, or what the codes need."""
-    if n_symbols is None:
-        return needed
+    """Return the alphabet sizes of the rows; refuse less than the codes need."""
     sizes = np.asarray(n_symbols)
     if sizes.dtype.kind not in "iu" or sizes.shape not in ((), needed.shape):
         raise ValueError(
@@ -220,14 +215,13 @@ def warn_unseen(X: Any, read: list[Any]) -> None:
     """
     of_numbers = isinstance(X, Symbols) or (isinstance(X, Sequences) and not any(X.symbolic))
     for symbols in read:
-        if isinstance(symbols, Symbols) and _exceeds(symbols) and symbols.unseen.any():
+        if not isinstance(symbols, Symbols):
+            continue
+        # a quick look first: any code that is not a symbol of training is unseen or missing
+        exceeds = (symbols.codes.max(axis=1, initial=0) >= symbols.n_symbols).any()
+        if exceeds and symbols.unseen.any():
             if _warned(symbols, MOST_UNSEEN if of_numbers else 0):
                 return
-
-
-def _exceeds(symbols: Symbols) -> bool:
-    """Tell whether any code is not a symbol of training: unseen, or missing; a quick look."""
-    return bool((symbols.codes.max(axis=1, initial=0) >= symbols.n_symbols).any())
 
 
 def _warned(symbols: Symbols, share: float) -> bool:
@@ -269,8 +263,6 @@ def numbered(n_symbols: int) -> list[str]:
 def level_names(n_bins: int, row_name: str) -> list[str]:
     """Return names for bins from low to high; names are numbered if there are many bins.
 
-    Examples
-    --------
     >>> level_names(3, "x0"), level_names(3, "delta x0")
     (['low', 'middle', 'high'], ['falling', 'steady', 'rising'])
     """
@@ -285,11 +277,10 @@ def level_names(n_bins: int, row_name: str) -> list[str]:
     if n_bins in chosen:
         return list(chosen[n_bins])
     places = np.floor((np.arange(n_bins) + 0.5) / n_bins * 5).astype(int)
-    counts = np.bincount(places, minlength=5)
-    ranks = [int(np.sum(places[:b] == place)) + 1 for b, place in enumerate(places)]
+    counts, first = np.bincount(places, minlength=5), np.searchsorted(places, range(5))
     return [
-        words[place] if counts[place] == 1 else f"{words[place]} {rank}"
-        for place, rank in zip(places, ranks, strict=True)
+        words[place] if counts[place] == 1 else f"{words[place]} {b - first[place] + 1}"
+        for b, place in enumerate(places)
     ]
 
 
@@ -303,8 +294,6 @@ class JointNames(Sequence[str]):
 
     The symbols of the first channel change fastest. There can be 2**32 combinations.
 
-    Examples
-    --------
     >>> list(JointNames([["low", "high"], ["A", "B"]]))
     ['low&A', 'high&A', 'low&B', 'high&B']
     """

@@ -5,17 +5,23 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
-from sklearn.cluster import KMeans, MiniBatchKMeans
 from sklearn.utils import check_random_state, check_scalar
 
+from mvdfq._engines.row_loops import settle_nearest
+from mvdfq._utils.threads import one_blas_thread
 from mvdfq.frames.base import SequenceTransformer
 from mvdfq.frames.learned import check_array, require
 from mvdfq.frames.linear import Standardize
 from mvdfq.sequences import Sequences
 from mvdfq.symbols.base import MISSING, Symbols, numbered, to_symbols
 
-# Distances computed at a time: 64 MB of float32.
-MAX_DISTANCES = 2**24
+# Frames whose distances are computed at a time: with 2048 codewords, 2 MB that stay in the cache.
+BLOCK = 256
+# Frames per codeword that k-means learns from, but at least `LEAST` frames.
+FRAMES, LEAST = 25, 2**14
+# Codebooks of more codewords start from random frames and take few rounds. Measured with 2048
+# codewords on new clips of GTZAN: k-means++ or 20 rounds leave the same distances, within 0.1 %.
+FEW, ROUNDS, MOST_ROUNDS = 256, 5, 100
 
 
 @dataclass(eq=False, repr=False)
@@ -39,7 +45,8 @@ class CodebookQuantizer(SequenceTransformer):
         Give all channels the same spread first; otherwise the channel of largest spread dominates.
 
     max_frames : int, default=200000
-        Largest number of frames to learn from, drawn at random.
+        Largest number of frames to learn from, drawn at random: 25 frames per codeword of the
+        largest codebook, and at least 16384 frames, are enough.
 
     random_state : int, RandomState or None, default=0
         Seed of the draw and of k-means.
@@ -73,6 +80,7 @@ class CodebookQuantizer(SequenceTransformer):
 
     codebooks_: list[np.ndarray] = field(init=False)
     scaler_: Standardize | None = field(init=False)
+    _reach = 0
 
     def _fit(self, X: Sequences, y: Any) -> None:
         """Learn the codebooks."""
@@ -83,9 +91,8 @@ class CodebookQuantizer(SequenceTransformer):
         self._refuse_symbols(X)
         self.scaler_ = Standardize().fit(X) if self.standardize else None
         random = check_random_state(self.random_state)
-        frames = self._sample(self._scaled(X), random)
-        n_distinct = len(np.unique(frames, axis=0))
-        self.codebooks_ = [_kmeans(frames, min(size, n_distinct), random) for size in sizes]
+        frames = self._sample(self._scaled(X), max(LEAST, FRAMES * max(sizes)), random)
+        self.codebooks_ = [_kmeans(frames, size, random) for size in sizes]
 
     def _transform(self, X: Sequences) -> Symbols:
         """Find the nearest codeword of every frame."""
@@ -93,13 +100,6 @@ class CodebookQuantizer(SequenceTransformer):
         rows = [_nearest(data, codebook) for codebook in self.codebooks_]
         sizes = np.array([len(codebook) for codebook in self.codebooks_], dtype=np.int64)
         return to_symbols(X, rows, sizes, tuple(f"codebook {size}" for size in sizes))
-
-    def reach(self) -> None:
-        """Return None, although a frame is encoded without its neighbours.
-
-        Distances come from a matrix product, which may round a frame differently among other
-        frames. A frame halfway between two codewords could then get another symbol in a stream.
-        """
 
     def channel_shares(self) -> np.ndarray:
         """Return each channel's part of the variance between the codewords of a codebook."""
@@ -112,9 +112,7 @@ class CodebookQuantizer(SequenceTransformer):
         """Return the numbers of the codewords, for every codebook."""
         return [numbered(len(codebook)) for codebook in self.codebooks_]
 
-    def check_learned(self) -> None:
-        """Raise an error unless codewords and scaling belong to the channels."""
-        super().check_learned()
+    def _check_learned(self) -> None:
         n, codebooks = self.n_channels_in_, self.codebooks_
         require(codebooks, "codebooks_ must hold at least one codebook, got an empty list")
         for i, codebook in enumerate(codebooks):
@@ -130,35 +128,67 @@ class CodebookQuantizer(SequenceTransformer):
     def _scaled(self, X: Any) -> np.ndarray:
         return X.data if self.scaler_ is None else self.scaler_.transform(X).data
 
-    def _sample(self, data: np.ndarray, random: np.random.RandomState) -> np.ndarray:
-        """Return at most `max_frames` frames without NaN, (n_frames, n_channels), as float64."""
+    def _sample(self, data: np.ndarray, most: int, random: np.random.RandomState) -> np.ndarray:
+        """Return at most `most` and `max_frames` frames without NaN, drawn at random."""
         whole = np.flatnonzero(~np.isnan(data).any(axis=0))
         if not whole.size:
             raise ValueError("X must hold at least one frame without missing values.")
-        if whole.size > self.max_frames:
-            whole = np.sort(random.choice(whole, self.max_frames, replace=False))
-        return np.ascontiguousarray(data[:, whole].T, dtype=float)
+        most = min(most, self.max_frames)
+        if whole.size > most:
+            whole = np.sort(random.choice(whole, most, replace=False))
+        return data[:, whole]
 
 
 def _kmeans(frames: np.ndarray, size: int, random: np.random.RandomState) -> np.ndarray:
-    """Return the centres of `size` clusters, found in batches if there are many frames."""
-    # A few frames per codeword in every batch, so that all codewords can move.
-    batch = max(1024, 4 * size)
-    if len(frames) <= batch:
-        return KMeans(size, n_init=1, random_state=random).fit(frames).cluster_centers_
-    model = MiniBatchKMeans(size, batch_size=batch, n_init=1, random_state=random)
-    return model.fit(frames).cluster_centers_
+    """Return the centres of `size` clusters, or of as many as there are distinct frames."""
+    from sklearn.cluster import kmeans_plusplus  # slow to import
+
+    rows = np.ascontiguousarray(frames.T + 0.0)  # 0.0 for -0.0: equal frames have equal bytes
+    _, distinct = np.unique(rows.view(np.dtype((np.void, rows[0].nbytes))), return_index=True)
+    size = min(size, distinct.size)
+    centres, rounds = rows[random.choice(distinct, size, replace=False)], ROUNDS
+    if size <= FEW:
+        with one_blas_thread():  # the last bits of products depend on the number of threads
+            centres, rounds = kmeans_plusplus(rows, size, random_state=random)[0], MOST_ROUNDS
+    codes = np.full(len(rows), MISSING)
+    for _ in range(rounds):
+        before, codes = codes, _nearest(frames, centres)
+        if np.array_equal(before, codes):
+            break
+        order, counts = np.argsort(codes, kind="stable"), np.bincount(codes, minlength=size)
+        # a cluster that has lost all its frames keeps its centre
+        begins = (np.cumsum(counts) - counts)[counts > 0]
+        sums = np.add.reduceat(rows[order], begins, axis=0)
+        centres[counts > 0] = sums / counts[counts > 0, np.newaxis]
+    return centres
 
 
 def _nearest(data: np.ndarray, codebook: np.ndarray) -> np.ndarray:
-    """Return the index of the nearest codeword of every frame, `MISSING` for frames with NaN."""
+    """Return the index of the nearest codeword of every frame, `MISSING` for frames with NaN.
+
+    One product in single precision gives all distances of a block, and nearly equal distances are
+    computed again: so a frame has the same code among other frames.
+    """
+    centre = codebook.mean(axis=0)
+    words, largest = codebook - centre, np.fmax.reduce(np.abs(data), axis=None, initial=0.0)
+    norms = np.sqrt((words**2).sum(axis=1))
+    # beyond this, squares could overflow in single precision
+    is_single = max(largest, np.abs(codebook).max()) < 1e15
+    dtype: Any = np.float32 if is_single else np.float64
+    factors = np.concatenate([-words.T, [norms**2 / 2]]).astype(dtype)
+    # sums of n products of rounded numbers are wrong by at most n + 2 roundings of their sizes,
+    # and differences from the centre by one rounding in double precision
+    rounding, lost = 2 * (len(data) + 4) * np.finfo(dtype).eps, len(data) * 2.0**-50 * largest
     codes = np.empty(data.shape[1], dtype=np.int64)
-    words = codebook.astype(data.dtype)
-    half_norms = (codebook**2).sum(axis=1).astype(data.dtype) / 2
-    block = max(MAX_DISTANCES // len(words), 1)
-    for start in range(0, data.shape[1], block):
-        # Half the squared distance minus a term that is the same for all codewords.
-        distances = half_norms - data[:, start : start + block].T @ words.T
-        codes[start : start + block] = distances.argmin(axis=1)
+    for start in range(0, data.shape[1], BLOCK):
+        x = data[:, start : start + BLOCK]
+        centred = x - centre[:, np.newaxis]
+        sizes = np.sqrt(np.einsum("ct,ct->t", centred, centred)) + norms.max()
+        near = ((rounding * norms.max() + lost) * sizes).astype(dtype)
+        rows = np.concatenate([centred, np.ones((1, x.shape[1]))]).astype(dtype)
+        distances = rows.T @ factors
+        mine = codes[start : start + BLOCK]
+        distances.argmin(axis=1, out=mine)
+        settle_nearest(distances, near, x, codebook, mine)
     codes[np.isnan(data).any(axis=0)] = MISSING
     return codes

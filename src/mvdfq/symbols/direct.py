@@ -8,7 +8,7 @@ import numpy as np
 
 from mvdfq._engines.choice import on_card
 from mvdfq._engines.row_loops import count_thresholds
-from mvdfq._utils.checks import is_number
+from mvdfq._utils.checks import check_choice, is_number
 from mvdfq.frames.base import PerChannel, channel_index, channel_names
 from mvdfq.frames.learned import check_array, require, require_array
 from mvdfq.frames.linear import centred
@@ -23,7 +23,8 @@ from mvdfq.symbols.bins import (
     uniform_edges,
 )
 
-STRATEGIES = ("quantile", "uniform", "kmeans", "gaussian")
+# The rules for edges that need no more than the values and the number of bins.
+EDGES = {"quantile": quantile_edges, "kmeans": kmeans_edges, "gaussian": gaussian_edges}
 
 # If a larger share of values lies outside all bins (not counting the share that `range` cuts off),
 # the values are probably in other units or from another sensor.
@@ -140,14 +141,17 @@ class DirectQuantizer(PerChannel):
         symbolic = X.symbolic_mask | _named_channels(self.symbolic, X)
         self._refuse_wide(X, symbolic)
         self.symbolic_in_ = tuple(symbolic.tolist()) if symbolic.any() else ()
-        rows = [_present(row) for row in self._scaled(X)]
+        rows = []
+        for row in self._scaled(X):
+            missing = np.isnan(row)
+            rows.append(row[~missing] if missing.any() else row)
         self.categories_ = [
             np.unique(row if flag else row[:0]) for row, flag in zip(rows, symbolic, strict=True)
         ]
         quantities = [row[:0] if flag else row for row, flag in zip(rows, symbolic, strict=True)]
         n_bins = self._n_bins_of(quantities)
         self.bin_edges_ = [self._edges(row, b) for row, b in zip(quantities, n_bins, strict=True)]
-        self.n_symbols_ = np.where(symbolic, *self._alphabets()).astype(np.int64)
+        self.n_symbols_ = self._sizes()
 
     def _transform(self, X: Sequences) -> Symbols:
         """Encode every value by its bin."""
@@ -159,11 +163,14 @@ class DirectQuantizer(PerChannel):
         largest = max([int(self.n_symbols_.max()), *(r.max(initial=0) + 1 for r in known.values())])
         codes = np.empty(data.shape, code_dtype(largest))
         missing = codes.dtype.type(np.iinfo(codes.dtype).max)
+        device, card = on_card("frames")
         for j, row in enumerate(codes):
             if j in known:
                 row[:] = np.where(known[j] == MISSING, missing, known[j])
+            elif device:
+                card.count_thresholds(data[j], self._thresholds(j), row, int(missing), device)
             else:
-                _encode(data[j], self._thresholds(j), row, missing)
+                count_thresholds(data[j], self._thresholds(j), row, missing)
         if self._has_special_codes():
             self._warn_if_many_outside(X, codes)
         return as_symbols(X, codes, self.n_symbols_, X.channel_names)
@@ -174,17 +181,15 @@ class DirectQuantizer(PerChannel):
 
     def symbol_names(self) -> list[list[str]]:
         """Return one name per bin, or per value of a symbolic channel, for every row."""
-        return [self._bin_names(j, name) for j, name in enumerate(self._input_names)]
+        below, above = (["below range"], ["above range"]) if self._has_special_codes() else ([], [])
+        return [
+            [f"{value:g}" for value in self.categories_[j]]
+            if self._symbolic_mask[j]
+            else below + level_names(len(self.bin_edges_[j]) - 1, name) + above
+            for j, name in enumerate(channel_names(self._nothing()))
+        ]
 
-    def _bin_names(self, channel: int, name: str) -> list[str]:
-        if self._symbolic_mask[channel]:
-            return [f"{value:g}" for value in self.categories_[channel]]
-        names = level_names(len(self.bin_edges_[channel]) - 1, name)
-        return ["below range", *names, "above range"] if self._has_special_codes() else names
-
-    def check_learned(self) -> None:
-        """Raise an error unless every channel has as many bins or values as symbols."""
-        super().check_learned()
+    def _check_learned(self) -> None:
         n = self.n_channels_in_
         require_array(self, "n_symbols_", (n,), np.int64)
         for name in ("bin_edges_", "categories_"):
@@ -196,17 +201,15 @@ class DirectQuantizer(PerChannel):
                 # also refuses NaN, which is not above anything; a repeated edge is an empty bin
                 rises = (array[1:] >= array[:-1]).all() and not np.isnan(array[:1]).any()
                 require(rises, f"{name}[{j}] must rise, got {array}")
-        sizes = np.where(self._symbolic_mask, *self._alphabets())
-        require(
-            np.array_equal(sizes, self.n_symbols_),
-            f"n_symbols_ must be the numbers of bins and values, {sizes}, got {self.n_symbols_}",
-        )
+        sizes, found = self._sizes(), self.n_symbols_
+        same = np.array_equal(sizes, found)
+        require(same, f"n_symbols_ must be the numbers of bins and values, {sizes}, got {found}")
 
-    def _alphabets(self) -> tuple[list[int], list[int]]:
-        """Return the number of symbols of each channel, as a symbolic and as a numeric channel."""
-        special = 2 * self._has_special_codes()
-        known = [len(values) for values in self.categories_]
-        return known, [len(edges) - 1 + special for edges in self.bin_edges_]
+    def _sizes(self) -> np.ndarray:
+        """Return the number of symbols of each channel: its values, or its bins."""
+        values = np.array([len(values) for values in self.categories_], dtype=np.int64)
+        bins = np.array([len(edges) - 1 for edges in self.bin_edges_], dtype=np.int64)
+        return np.where(self._symbolic_mask, values, bins + 2 * self._has_special_codes())
 
     def _refuse_wide(self, X: Sequences, symbolic: np.ndarray) -> None:
         """Raise an error for values so large that their bins would overflow."""
@@ -242,17 +245,15 @@ class DirectQuantizer(PerChannel):
 
     def _edges(self, values: np.ndarray, n_bins: int) -> np.ndarray:
         """Return the edges of the bins of one channel; one bin if the channel is constant."""
-        if values.size and is_constant(low := values.min(), high := values.max()):
+        if not values.size:
+            return np.array([-np.inf, np.inf])
+        if is_constant(low := values.min(), high := values.max()):
             return np.array([low, high])
         if self.strategy == "uniform":
             return uniform_edges(values, n_bins, self.range, self.margin)
-        if self.strategy == "quantile":
-            return quantile_edges(values, n_bins)
-        if self.strategy == "kmeans":
-            return kmeans_edges(values, n_bins)
         if self.per_sequence:  # sequences have mean 0 and spread 1 already
-            return gaussian_edges(np.array([-1.0, 1.0]), n_bins)
-        return gaussian_edges(values, n_bins)
+            values = np.array([-1.0, 1.0])
+        return EDGES[self.strategy](values, n_bins)
 
     def _thresholds(self, j: int) -> np.ndarray:
         """Return thresholds: the code of a value is the number of thresholds <= the value.
@@ -289,59 +290,33 @@ class DirectQuantizer(PerChannel):
 
     def _check_parameters(self) -> None:
         """Raise an error for wrong parameters, or parameters that do not go together."""
-        if self.strategy not in STRATEGIES:
-            raise ValueError(f"strategy must be one of {STRATEGIES}, got {self.strategy!r}.")
-        if self.out_of_range not in ("special", "clip"):
-            raise ValueError(
-                f"out_of_range must be 'special' or 'clip', got {self.out_of_range!r}."
-            )
+        check_choice(self.strategy, "strategy", tuple(MAX_SIZE))
+        check_choice(self.out_of_range, "out_of_range", ("special", "clip"))
         for b in np.ravel(self.n_bins).tolist():
             if not isinstance(b, int) or not 2 <= b < 2**16 - 2:
                 raise ValueError(f"n_bins must be integers from 2 to 65533, got {self.n_bins!r}.")
         if not is_number(self.margin) or not 1 <= self.margin < np.inf:
             raise ValueError(f"margin must be a finite number of at least 1, got {self.margin!r}.")
-        self._check_option("range", "uniform", self.range is None)
-        self._check_option("margin", "uniform", self.margin == 1)
-        self._check_option("adaptive", "kmeans", self.adaptive is None)
-        self._check_option("per_sequence", "gaussian", not self.per_sequence)
-        if self.range is not None and not _are_percentiles(self.range):
+        for name, strategy, is_default in (
+            ("range", "uniform", self.range is None),
+            ("margin", "uniform", self.margin == 1),
+            ("adaptive", "kmeans", self.adaptive is None),
+            ("per_sequence", "gaussian", not self.per_sequence),
+        ):
+            if not is_default and self.strategy != strategy:
+                raise ValueError(
+                    f"{name}={getattr(self, name)!r} needs strategy={strategy!r}, "
+                    f"got strategy={self.strategy!r}."
+                )
+        ends: Any = self.range if np.shape(self.range) == (2,) else (None, None)
+        fits = all(map(is_number, ends)) and 0 <= ends[0] < ends[1] <= 100
+        if self.range is not None and not fits:
             raise ValueError(f"range must be two rising percentiles in 0..100, got {self.range!r}.")
-        if self.adaptive is not None and not _is_share_or_budget(self.adaptive):
+        share = self.adaptive
+        if share is not None and share != "budget" and not (is_number(share) and 0 < share < 1):
             raise ValueError(
-                f"adaptive must be None, 'budget' or a share between 0 and 1, "
-                f"got {self.adaptive!r}."
+                f"adaptive must be None, 'budget' or a share between 0 and 1, got {share!r}."
             )
-
-    def _check_option(self, name: str, strategy: str, is_default: bool) -> None:
-        if not is_default and self.strategy != strategy:
-            raise ValueError(
-                f"{name}={getattr(self, name)!r} needs strategy={strategy!r}, "
-                f"got strategy={self.strategy!r}."
-            )
-
-
-def _present(row: np.ndarray) -> np.ndarray:
-    """Return the values that are not NaN; without a copy if all are there."""
-    missing = np.isnan(row)
-    return row[~missing] if missing.any() else row
-
-
-def _encode(values: np.ndarray, thresholds: np.ndarray, codes: np.ndarray, missing: Any) -> None:
-    device, card = on_card("frames")
-    if device:
-        card.count_thresholds(values, thresholds, codes, int(missing), device)
-    else:
-        count_thresholds(values, thresholds, codes, missing)
-
-
-def _is_share_or_budget(value: Any) -> bool:
-    return value == "budget" if isinstance(value, str) else is_number(value) and 0 < value < 1
-
-
-def _are_percentiles(value: Any) -> bool:
-    if np.shape(value) != (2,) or not all(map(is_number, value)):
-        return False
-    return 0 <= value[0] < value[1] <= 100
 
 
 def _named_channels(wanted: Any, X: Sequences) -> np.ndarray:

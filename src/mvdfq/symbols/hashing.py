@@ -6,10 +6,9 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_scalar
 
-from mvdfq._engines.row_loops import project
 from mvdfq.frames.base import SequenceTransformer
 from mvdfq.frames.learned import require, require_array, require_axes
-from mvdfq.frames.linear import principal_axes
+from mvdfq.frames.linear import principal_axes, project
 from mvdfq.sequences import Sequences
 from mvdfq.symbols.base import MISSING, Symbols, to_symbols
 
@@ -70,6 +69,7 @@ class HashingQuantizer(SequenceTransformer):
     low_: np.ndarray
     ranges_: np.ndarray
     modes_: list[tuple[int, int]]
+    _reach = 0
 
     def __init__(self, n_bits: int = 32) -> None:
         self.n_bits = n_bits
@@ -80,7 +80,7 @@ class HashingQuantizer(SequenceTransformer):
         self._refuse_symbols(X)
         self.mean_, axes, _ = principal_axes(X.data)
         self.components_ = axes[: self.n_bits]
-        projected = self._project(X.data)
+        projected = project(X.data, self.mean_, self.components_)
         self.low_ = np.nanmin(projected, axis=1)
         self.ranges_ = np.nanmax(projected, axis=1) - self.low_
         if not self.ranges_.any():
@@ -89,14 +89,15 @@ class HashingQuantizer(SequenceTransformer):
 
     def _transform(self, X: Sequences) -> Symbols:
         """Compute the bits of every frame."""
-        projected = self._project(X.data)
-        rows = [self._bit(projected[i], i, v) for i, v in self.modes_]
+        projected = project(X.data, self.mean_, self.components_)
+        rows = []
+        for i, v in self.modes_:
+            waves = v * np.clip((projected[i] - self.low_[i]) / self.ranges_[i], 0, 1)
+            # the sign of the cosine, without computing it: True near an even half wave
+            bits = np.abs(waves - 2 * np.round(waves / 2)) < HALF
+            rows.append(np.where(np.isnan(waves), MISSING, bits).astype(np.int8))
         names = tuple(f"pc{i} mode {v}" for i, v in self.modes_)
         return to_symbols(X, rows, np.full(len(rows), 2, dtype=np.int64), names)
-
-    def reach(self) -> int:
-        """Return 0: the bits of a frame depend only on this frame."""
-        return 0
 
     def channel_shares(self) -> np.ndarray:
         """Return the squared loadings of the component that each bit cuts."""
@@ -107,34 +108,17 @@ class HashingQuantizer(SequenceTransformer):
         """Return ``0`` and ``1`` for every bit."""
         return [["0", "1"] for _ in self.modes_]
 
-    def check_learned(self) -> None:
-        """Raise an error unless axes, ranges and bits belong together."""
-        super().check_learned()
+    def _check_learned(self) -> None:
         require_axes(self, self.n_channels_in_)
         n = len(self.components_)
         for name in ("low_", "ranges_"):
             require_array(self, name, (n,))
-            finite = np.isfinite(getattr(self, name)).all()
-            require(finite, f"{name} must hold finite numbers")
+            require(np.isfinite(getattr(self, name)).all(), f"{name} must hold finite numbers")
         require(self.modes_, "modes_ must hold at least one bit, got an empty list")
-        for mode in self.modes_:
-            require(
-                0 <= mode[0] < n and mode[1] > 0,
-                f"modes_ must hold pairs of one of {n} components and a number of half "
-                f"waves, got {mode!r}",
-            )
-            require(self.ranges_[mode[0]] > 0, f"ranges_ must be positive for component {mode[0]}")
-
-    def _project(self, data: np.ndarray) -> np.ndarray:
-        projected = np.empty((len(self.components_), data.shape[1]))
-        project(data, self.mean_, self.components_, projected)
-        return projected
-
-    def _bit(self, values: np.ndarray, i: int, v: int) -> np.ndarray:
-        """Return the sign of the cosine, without computing it: True near an even half wave."""
-        waves = v * np.clip((values - self.low_[i]) / self.ranges_[i], 0, 1)
-        bits = np.abs(waves - 2 * np.round(waves / 2)) < HALF
-        return np.where(np.isnan(values), MISSING, bits).astype(np.int8)
+        wanted = f"modes_ must hold pairs of one of {n} components and a number of half waves"
+        for i, v in self.modes_:
+            require(0 <= i < n and v > 0, f"{wanted}, got {(i, v)!r}")
+            require(self.ranges_[i] > 0, f"ranges_ must be positive for component {i}")
 
 
 def lowest_modes(ranges: np.ndarray, n_bits: int) -> list[tuple[int, int]]:

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state, check_scalar
 
-from mvdfq._engines.row_loops import join_digits
 from mvdfq.frames.base import SequenceTransformer, channel_index, channel_names
 from mvdfq.frames.learned import check_array, require, require_array
 from mvdfq.sequences import Sequences
@@ -114,12 +113,14 @@ class JointQuantizer(SequenceTransformer):
     bins_: DirectQuantizer = field(init=False)
     columns_: list[list[np.ndarray]] = field(init=False)
     n_symbols_: np.ndarray = field(init=False)
+    _reach = 0
 
     def _fit(self, X: Sequences, y: Any) -> None:
         """Learn the bins, choose the sets and number the columns where needed."""
         self.bins_ = DirectQuantizer(self.n_bins, strategy=self.strategy).fit(X)
         self.sets_ = self._choose_sets() if self.sets is None else _named_sets(self.sets, X)
-        numbered = [self._is_numbered(members) for members in self.sets_]
+        all_together = self.sets is None and self.order == "all"
+        numbered = [all_together or self._alphabet(set_) > MAX_ALPHABET for set_ in self.sets_]
         digits = self._digits(self.bins_.transform(X)) if any(numbered) else np.empty(0)
         self.columns_ = [
             self._learn_columns(digits, members) if flag else []
@@ -138,10 +139,6 @@ class JointQuantizer(SequenceTransformer):
             rows = [self._encode(digits, members, keys) for members, keys in pairs]
             return to_symbols(X, rows, self.n_symbols_, names)
         return as_symbols(X, self._joined(symbols), self.n_symbols_, names)
-
-    def reach(self) -> int:
-        """Return 0: a frame is encoded without its neighbours."""
-        return 0
 
     def channel_shares(self) -> np.ndarray:
         """Return equal shares of the channels of every set that are not constant."""
@@ -162,9 +159,7 @@ class JointQuantizer(SequenceTransformer):
             for keys, members in zip(self.columns_, self.sets_, strict=True)
         ]
 
-    def check_learned(self) -> None:
-        """Raise an error unless bins, sets and columns belong together."""
-        super().check_learned()
+    def _check_learned(self) -> None:
         n, bins = self.n_channels_in_, self.bins_
         fits = getattr(bins, "n_channels_in_", 0) == n
         require(fits, f"bins_ must be a fitted DirectQuantizer of {n} channels, got another")
@@ -172,18 +167,13 @@ class JointQuantizer(SequenceTransformer):
         for members in self.sets_:
             fits = members and all(0 <= j < n for j in members)
             require(fits, f"sets_ must hold tuples of channels from 0 to {n - 1}, got {members!r}")
-        self._check_columns()
-
-    def _check_columns(self) -> None:
         require_array(self, "n_symbols_", (len(self.sets_),), np.int64)
         fits = len(self.columns_) == len(self.sets_)
         require(fits, f"columns_ must hold one list for each of the {len(self.sets_)} sets")
         for i, (keys, members) in enumerate(zip(self.columns_, self.sets_, strict=True)):
             groups = self._groups(members) if keys else []
-            require(
-                len(keys) == len(groups),
-                f"columns_[{i}] must be empty or hold one array for each of {groups}",
-            )
+            fits = len(keys) == len(groups)
+            require(fits, f"columns_[{i}] must be empty or hold one array for each of {groups}")
             for known in keys:
                 check_array(known, f"an array of columns_[{i}]", (None,), np.int64)
         sizes = self._sizes()
@@ -199,12 +189,15 @@ class JointQuantizer(SequenceTransformer):
         """Return the codes of all sets, if no set has numbered columns."""
         dtype = code_dtype(int(self.n_symbols_.max()))
         codes = np.empty((len(self.sets_), symbols.data.shape[1]), dtype)
-        radices = np.array(self._radices())
+        codes[:] = 0
+        radices = [int(radix) for radix in self._radices()]
         for row, members in zip(codes, self.sets_, strict=True):
-            which = np.array(members)
-            join_digits(
-                symbols.data, which, radices[which], symbols.missing, row, np.iinfo(dtype).max
-            )
+            for c in reversed(members):  # the first channel is the lowest digit
+                row *= radices[c]
+                # an unknown symbol has a code beyond its radix and counts as the highest digit
+                row += np.minimum(symbols.data[c], radices[c] - 1)
+            for c in members:
+                row[symbols.data[c] == symbols.missing] = np.iinfo(dtype).max
         return codes
 
     def _choose_sets(self) -> list[tuple[int, ...]]:
@@ -230,10 +223,9 @@ class JointQuantizer(SequenceTransformer):
 
     def _digits(self, symbols: Symbols) -> np.ndarray:
         """Return the codes of all channels, below their radix; `MISSING` for missing values."""
-        digits = symbols.codes.astype(np.int64)
         # all unseen values of a symbolic channel share the last digit
-        for row, radix in zip(digits, self._radices(), strict=True):
-            np.minimum(row, radix - 1, out=row)
+        last = np.array(self._radices())[:, np.newaxis] - 1
+        digits = np.minimum(symbols.codes.astype(np.int64), last)
         digits[symbols.codes == symbols.missing] = MISSING
         return digits
 
@@ -244,10 +236,6 @@ class JointQuantizer(SequenceTransformer):
     def _alphabet(self, members: tuple[int, ...]) -> int:
         radices = self._radices()
         return prod(radices[j] for j in members)
-
-    def _is_numbered(self, members: tuple[int, ...]) -> bool:
-        by_order = self.sets is None and self.order == "all"
-        return by_order or self._alphabet(members) > MAX_ALPHABET
 
     def _groups(self, members: tuple[int, ...]) -> list[tuple[int, ...]]:
         """Cut a set into groups whose alphabets are small enough for one key per group."""
@@ -288,29 +276,27 @@ class JointQuantizer(SequenceTransformer):
     def _keys(self, digits: np.ndarray, group: tuple[int, ...], ids: np.ndarray) -> np.ndarray:
         """Return keys: the codes of a group, the first code lowest, and above them the `ids`."""
         radices = self._radices()
-        keys = ids
         for j in reversed(group):
-            keys = keys * radices[j] + np.maximum(digits[j], 0)
-        return keys
+            ids = ids * radices[j] + np.maximum(digits[j], 0)
+        return ids
 
 
 def _named_sets(sets: Any, X: Sequences) -> list[tuple[int, ...]]:
     """Return sets of channels, given by index or name, as tuples of indices."""
     if isinstance(sets, str) or not isinstance(sets, Iterable):
         raise TypeError(f"sets must be a list of tuples of channels, got {sets!r}.")
-    indices = [_one_set(members, X) for members in sets]
-    if not indices:
+    found = []
+    for members in sets:
+        if isinstance(members, str) or not isinstance(members, Iterable):
+            raise TypeError(
+                f"sets must be a list of tuples of channels, got {members!r} in it; "
+                f"a set of one channel is ({members!r},)."
+            )
+        given = tuple(members)
+        indices = tuple(channel_index(j, X, "sets") for j in given)
+        if not indices or len(set(indices)) < len(indices):
+            raise ValueError(f"A set must hold each channel once, at least one, got {given}.")
+        found.append(indices)
+    if not found:
         raise ValueError("sets must hold at least one set of channels, got an empty list.")
-    return indices
-
-
-def _one_set(members: Any, X: Sequences) -> tuple[int, ...]:
-    if isinstance(members, str) or not isinstance(members, Iterable):
-        raise TypeError(
-            f"sets must be a list of tuples of channels, got {members!r} in it; "
-            f"a set of one channel is ({members!r},)."
-        )
-    indices = tuple(channel_index(j, X, "sets") for j in members)
-    if not indices or len(set(indices)) < len(indices):
-        raise ValueError(f"A set must hold each channel once, at least one, got {tuple(members)}.")
-    return indices
+    return found

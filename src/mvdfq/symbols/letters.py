@@ -99,13 +99,13 @@ class Letters(PerChannel):
 
     def _fit(self, X: Sequences, y: Any) -> None:
         """Learn the alphabet."""
-        _check_fold_case(self.fold_case)
-        _check_groups(self.groups)
-        if self.alphabet is not None:
-            _check_alphabet(self.alphabet, self.fold_case)
+        self._check_parameters()
         _only_letters(X)
         kinds = [kind_of(row) for row in X.data]
-        self.folds_case_ = [self._folds(kind) for kind in kinds]
+        if self.fold_case == "auto":
+            self.folds_case_ = [self.alphabet is None and bool(kind) for kind in kinds]
+        else:
+            self.folds_case_ = [bool(self.fold_case)] * len(kinds)
         self.kinds_ = kinds if self.alphabet is None else [""] * len(kinds)
         rows = zip(X.data, self.folds_case_, self.kinds_, strict=True)
         self.alphabets_ = [self._alphabet(*row) for row in rows]
@@ -136,11 +136,6 @@ class Letters(PerChannel):
         groups = [group.translate(TO_UPPER) if folds else group for group in self.groups or ()]
         return {ord(letter): ord(group[0]) for group in groups for letter in group}
 
-    def _folds(self, kind: str) -> bool:
-        if self.fold_case != "auto":
-            return bool(self.fold_case)
-        return self.alphabet is None and bool(kind)
-
     def _read(self, X: Any) -> Sequences:
         return super()._read(_only_letters(check_sequences(X)))
 
@@ -153,35 +148,49 @@ class Letters(PerChannel):
         return to_symbols(X, rows, sizes, X.channel_names)
 
     def symbol_names(self) -> list[list[str]]:
-        """Return one name per character of every row."""
-        return [
-            [self._name(letter, folds) for letter in alphabet]
-            for alphabet, folds in zip(self.alphabets_, self.folds_case_, strict=True)
-        ]
+        """Return one name per character of every row: the character, or all of its group."""
+        found = []
+        for alphabet, folds in zip(self.alphabets_, self.folds_case_, strict=True):
+            groups: dict[str, list[str]] = {letter: [] for letter in alphabet}
+            for code, first in self._first_of_group(folds).items():
+                groups.setdefault(chr(first), []).append(letter_name(chr(code)))
+            found.append(
+                [
+                    f"[{''.join(groups[letter])}]"
+                    if len(groups[letter]) > 1
+                    else letter_name(letter)
+                    for letter in alphabet
+                ]
+            )
+        return found
 
-    def _name(self, letter: str, folds: bool) -> str:
-        """Return the name of a character, or all characters of its group."""
-        first_of = self._first_of_group(folds)
-        group = [letter_name(chr(code)) for code, first in first_of.items() if chr(first) == letter]
-        return f"[{''.join(group)}]" if len(group) > 1 else letter_name(letter)
-
-    def check_learned(self) -> None:
-        """Raise an error unless every row has an alphabet."""
-        super().check_learned()
+    def _check_learned(self) -> None:
         alphabets, n = self.alphabets_, self.n_channels_in_
-        require(
-            len(alphabets) == n
-            and all(len(set(alphabet)) == len(alphabet) for alphabet in alphabets),
-            f"alphabets_ must hold one string of distinct characters for each of the {n} rows",
-        )
-        require(
-            len(self.folds_case_) == n,
-            f"folds_case_ must hold True or False for each of the {n} rows",
-        )
-        require(
-            len(self.kinds_) == n and set(self.kinds_) <= set(UNKNOWN),
-            f"kinds_ must hold 'nucleic', 'protein' or '' for each of the {n} rows",
-        )
+        each = f"for each of the {n} rows"
+        fits = len(alphabets) == n and all(len({*letters}) == len(letters) for letters in alphabets)
+        require(fits, f"alphabets_ must hold one string of distinct characters {each}")
+        require(len(self.folds_case_) == n, f"folds_case_ must hold True or False {each}")
+        fits = len(self.kinds_) == n and set(self.kinds_) <= set(UNKNOWN)
+        require(fits, f"kinds_ must hold 'nucleic', 'protein' or '' {each}")
+
+    def _check_parameters(self) -> None:
+        fold_case, groups, alphabet = self.fold_case, self.groups, self.alphabet
+        if not isinstance(fold_case, bool | np.bool_) and fold_case != "auto":
+            raise ValueError(f"fold_case must be True, False or 'auto', got {fold_case!r}.")
+        if isinstance(groups, str) or not all(isinstance(g, str) and g for g in groups or ()):
+            raise ValueError(f"groups must be strings such as ('ILMV', 'KR'), got {groups!r}.")
+        letters = "".join(groups or ())
+        if len(set(letters)) != len(letters):
+            raise ValueError(f"groups must hold each character once, got {groups!r}.")
+        if alphabet is None:
+            return
+        if not isinstance(alphabet, str):
+            raise TypeError(f"alphabet must be a string of characters, got {alphabet!r}.")
+        if not alphabet:
+            raise ValueError("alphabet must hold characters, got ''; pass None to learn them.")
+        read = alphabet if fold_case == "auto" or not fold_case else alphabet.translate(TO_UPPER)
+        if len(set(read)) != len(alphabet):
+            raise ValueError(f"alphabet must hold each character once, got {alphabet!r}.")
 
     def _encode(self, values: np.ndarray, alphabet: str) -> np.ndarray:
         points = np.array([ord(letter) for letter in alphabet], dtype=float)
@@ -229,31 +238,6 @@ def _fold(values: np.ndarray) -> np.ndarray:
     """Return the codes of a row with a to z as A to Z; letters of other scripts stay."""
     is_lower = (values >= ord("a")) & (values <= ord("z"))
     return np.where(is_lower, values - (ord("a") - ord("A")), values)
-
-
-def _check_fold_case(fold_case: Any) -> None:
-    if not isinstance(fold_case, bool | np.bool_) and fold_case != "auto":
-        raise ValueError(f"fold_case must be True, False or 'auto', got {fold_case!r}.")
-
-
-def _check_groups(groups: Any) -> None:
-    if groups is None:
-        return
-    if isinstance(groups, str) or not all(isinstance(group, str) and group for group in groups):
-        raise ValueError(f"groups must be strings such as ('ILMV', 'KR'), got {groups!r}.")
-    letters = "".join(groups)
-    if len(set(letters)) != len(letters):
-        raise ValueError(f"groups must hold each character once, got {groups!r}.")
-
-
-def _check_alphabet(alphabet: Any, fold_case: bool | str) -> None:
-    if not isinstance(alphabet, str):
-        raise TypeError(f"alphabet must be a string of characters, got {alphabet!r}.")
-    if not alphabet:
-        raise ValueError("alphabet must hold characters, got ''; pass None to learn them.")
-    read = alphabet if fold_case == "auto" or not fold_case else alphabet.translate(TO_UPPER)
-    if len(set(read)) != len(alphabet):
-        raise ValueError(f"alphabet must hold each character once, got {alphabet!r}.")
 
 
 def _only_letters(X: Sequences) -> Sequences:

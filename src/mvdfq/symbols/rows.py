@@ -57,9 +57,11 @@ class Rows(Stack):
         """Fit every quantizer and encode the training sequences, in one pass."""
 
         def fitted(named: tuple[str, Any]) -> tuple[str, Any, Symbols]:
-            name, view = named
-            view = None if view is None else clone(view)
-            return name, view, _checked(name, _fit_encode(view, X, y))
+            name, given = named
+            view: Any = None if given is None else clone(given)
+            if hasattr(view, "fit_transform"):  # a pipeline then transforms only once
+                return name, view, _checked(name, view.fit_transform(X, y))
+            return name, view, _checked(name, view and view.fit(X, y).transform(X))
 
         done = list(side_by_side(fitted, self._named(X)))
         self.views_ = [(name, view) for name, view, _ in done]
@@ -132,21 +134,16 @@ def _joined(parts: dict[str, Symbols]) -> Symbols:
     check_lengths(parts)
     dtype = max(part.data.dtype for part in parts.values())
     rows = [part.astype(dtype) for part in parts.values()]
+    names: list[str] = []
+    for view, symbols in parts.items():  # a repeated name gets the name of its view as a prefix
+        mine = channel_names(symbols)
+        names += [f"{view}: {name}" if name in names else name for name in mine]
     return replace(
         rows[0],
         data=np.concatenate([part.data for part in rows]),
         n_symbols=np.concatenate([part.n_symbols for part in rows]),
-        channel_names=_names(parts),
+        channel_names=tuple(names),
     )
-
-
-def _fit_encode(view: Any, X: Any, y: Any) -> Any:
-    """Fit a view and return the symbols of `X`; a pipeline then transforms only once."""
-    if view is None:
-        return None
-    if hasattr(view, "fit_transform"):
-        return view.fit_transform(X, y)
-    return view.fit(X, y).transform(X)
 
 
 def _checked(name: str, symbols: Any) -> Symbols:
@@ -157,12 +154,3 @@ def _checked(name: str, symbols: Any) -> Symbols:
             f"ends in a quantizer."
         )
     return symbols
-
-
-def _names(parts: dict[str, Symbols]) -> tuple[str, ...]:
-    """Return the names of all rows; a repeated name gets the name of its view as a prefix."""
-    names: list[str] = []
-    for view, symbols in parts.items():
-        mine = channel_names(symbols)
-        names += [f"{view}: {name}" if name in names else name for name in mine]
-    return tuple(names)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from mvdfq._engines.compared_words import compare_words, count_places
+from mvdfq._engines.evidence import compare_words, count_places
 from mvdfq.symbols.base import Symbols
 from mvdfq.terms.baseline import View
 from mvdfq.terms.dense_evidence import ListedWords, Stack

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from mvdfq._engines.shares import gather_counts, sum_counts, weigh_counts
+from mvdfq._engines.shares import multiply_counts, sum_counts
 from mvdfq._utils.short import Short
 from mvdfq.gram.plan import Plan, inverse_root
 from mvdfq.symbols.base import Symbols
@@ -71,14 +71,14 @@ class CountBlock(Short):
         """Return the product with weights (n_columns, n), in single precision."""
         out = np.zeros((len(self.rows[0].scale), weights.shape[1]), np.float32)
         for row, a, b in zip(self.rows, self.first, self.first[1:], strict=False):
-            weigh_counts(*row.arrays, weights[a:b], out)
+            multiply_counts(*row.arrays, False, weights[a:b], out)
         return out
 
     def gathered(self, slopes: np.ndarray) -> np.ndarray:
         """Return the transposed product with slopes (n_sequences, n)."""
         out = np.zeros((self.n_columns, slopes.shape[1]), np.float32)
         for row, a, b in zip(self.rows, self.first, self.first[1:], strict=False):
-            gather_counts(*row.arrays, slopes, out[a:b])
+            multiply_counts(*row.arrays, True, slopes, out[a:b])
         return out
 
     def sums(self, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

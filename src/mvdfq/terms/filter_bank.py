@@ -273,8 +273,9 @@ class _Reader:
     def __init__(self, encoder: Pipeline, X: Sequences) -> None:
         scale, filters, quantizer = (step for _, step in encoder.steps)
         self.numeric = np.flatnonzero(~X.symbolic_mask)
-        scaled = scale.transform(X)
-        self.data = np.ascontiguousarray(scaled.data[self.numeric])
+        scaled = scale._transform(X).data  # every bank reads the same sequences, checked before
+        is_whole = len(self.numeric) == len(scaled)
+        self.data = np.ascontiguousarray(scaled if is_whole else scaled[self.numeric])
         self.offsets, self.filters = X.offsets, filters.compiled(0)
         self.thresholds = quantizer.thresholds_
 
@@ -288,14 +289,12 @@ class _Reader:
 
     def evidence(self, start: int, stop: int, compared: Compared) -> tuple[np.ndarray, np.ndarray]:
         """Return the evidence of numeric channels in one sequence, see `FilterBank.evidence`."""
-        data = np.ascontiguousarray(self.data[:, start:stop])
-        (n, n_frames), n_columns = data.shape, compared[0].shape[-1]
+        n, n_frames, n_columns = len(self.data), stop - start, compared[0].shape[-1]
         by_response, by_kind = np.zeros((n, n_frames, n_columns)), np.zeros((2, n, n_columns))
         by_frame, rest = np.zeros((n_columns, n, n_frames)), np.zeros((n, n_columns))
         flat = by_response.reshape(n, -1)
-        filter_words.filter_evidence(
-            data, self.filters, self.thresholds, *compared, flat, by_kind, rest
-        )
+        read = self.data, (start, stop), self.filters, self.thresholds
+        filter_words.filter_evidence(*read, *compared, flat, by_kind, rest)
         filter_words.spread_taps(by_response, self.filters[0], by_frame)
         return by_frame + rest.T[:, :, None] / n_frames, by_kind.transpose(2, 1, 0)
 

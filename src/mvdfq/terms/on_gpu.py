@@ -1,5 +1,6 @@
 """Terms on a graphics card: standardized words, their products, and word tables."""
 
+from contextlib import suppress
 from itertools import groupby
 from typing import Any
 
@@ -16,7 +17,7 @@ from mvdfq._engines.gpu.device import (
     to_host,
 )
 from mvdfq._engines.gpu.filters import filter_counts
-from mvdfq._engines.gpu.reading import Reading, Rows
+from mvdfq._engines.gpu.reading import Rows
 from mvdfq.gram.gram_on_gpu import CannotCount, device_rows, reading_of
 from mvdfq.gram.plan import Plan
 from mvdfq.kernels.counting import GroupTask
@@ -46,7 +47,9 @@ def root_shares(symbols: Symbols, plan: Plan, rows: np.ndarray, device: str) -> 
         mine = list(range(first, min(first + at_once, len(rows))))
         read = geometry.chosen(mine, n_symbols, symbols.missing)
         counts = torch.cat([_by_word(read, group, plan) for group in groups], dim=2)
-        parts.append(_roots(counts).transpose(0, 1).reshape(len(symbols), -1))
+        # the roots of the shares, 0 for a sequence without words
+        total = counts.sum(dim=-1, keepdim=True).clamp(min=float(np.finfo(np.float32).tiny))
+        parts.append(counts.div_(total).sqrt_().transpose(0, 1).reshape(len(symbols), -1))
     return torch.cat(parts, dim=1)
 
 
@@ -58,12 +61,6 @@ def _by_word(read: Rows, group: Any, plan: Plan) -> torch.Tensor:
     return by_cell.transpose(2, 3).reshape(found.shape) * float(group.layout_weights[0])
 
 
-def _roots(counts: torch.Tensor) -> torch.Tensor:
-    """Return the roots of the shares of the last axis, 0 for a sequence without words."""
-    total = counts.sum(dim=-1, keepdim=True).clamp(min=float(np.finfo(np.float32).tiny))
-    return counts.div_(total).sqrt_()
-
-
 def filter_shares(
     X: Sequences, scale: Any, filters: Any, thresholds: np.ndarray, device: str
 ) -> torch.Tensor:
@@ -71,11 +68,8 @@ def filter_shares(
 
     `scale` holds the means and deviations of the numeric channels.
     """
-    values, offsets, numeric = (
-        X.data,
-        X.offsets,
-        to_device(np.flatnonzero(~X.symbolic_mask), device),
-    )
+    values, offsets = X.data, X.offsets
+    numeric = to_device(np.flatnonzero(~X.symbolic_mask), device)
     # all banks of filters read the same values
     whole = sent_once(values, device) if values.nbytes <= most_kept(device) else None
     mean, deviation = (to_device(part, device)[:, None] for part in scale)
@@ -94,28 +88,24 @@ def filter_shares(
         block = ((block[numeric].double() - mean) / deviation).to(block.dtype)
         starts = to_device(offsets[first : last + 1] - offsets[first], device)
         counts = filter_counts(block, starts, filters, cuts)
-        shares[first:last] = _filter_roots(counts).reshape(last - first, -1)
+        # all thresholds of a filter have the same number of words: the first is enough
+        total = counts[:, :, :1].sum(dim=-1, keepdim=True).clamp(min=1)
+        shares[first:last] = (counts / total).sqrt_().reshape(last - first, -1)
         first = last
     return shares
-
-
-def _filter_roots(counts: torch.Tensor) -> torch.Tensor:
-    # all thresholds of a filter have the same number of words: the first is enough
-    total = counts[:, :, :1].sum(dim=-1, keepdim=True).clamp(min=1)
-    return (counts / total).sqrt_()
 
 
 def column_sums(
     shares: torch.Tensor, weight: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return, for every column, the weights of the entries, of their sum and of their squares."""
-    held, total, squares = [], [], []
     often = to_device(weight, str(shares.device))
+    parts = []
     for part in shares.split(COLUMNS, dim=1):  # doubles take twice the memory
-        held.append(often @ (part != 0).double())
-        total.append(often @ part.double())
-        squares.append(often @ part.double().square_())
-    return to_host(torch.cat(held)), to_host(torch.cat(total)), to_host(torch.cat(squares))
+        x = part.double()
+        parts.append((often @ (part != 0).double(), often @ x, often @ x.square()))
+    held, total, squares = (to_host(torch.cat(found)) for found in zip(*parts, strict=True))
+    return held, total, squares
 
 
 def features(
@@ -145,14 +135,9 @@ def scores(
 
     None if only the processor can count the words.
     """
-    try:
-        readings = [
-            [reading_of(GroupTask(table.group, cell)) for cell in plan.cells] for table in tables
-        ]
-        with full_precision():
-            return _Scores(plan, tables, weights, symbols, device).filled(readings)
-    except CannotCount:
-        return None
+    with suppress(CannotCount), full_precision():
+        return _Scores(plan, tables, weights, symbols, device).filled()
+    return None
 
 
 class _Scores:
@@ -162,6 +147,9 @@ class _Scores:
         self, plan: Plan, tables: list[Any], weights: np.ndarray, symbols: Symbols, device: str
     ) -> None:
         self.plan, self.tables, self.weights, self.device = plan, tables, weights, device
+        self.readings = [
+            [reading_of(GroupTask(table.group, cell)) for cell in plan.cells] for table in tables
+        ]
         codes, offsets = device_rows([symbols], device)
         self.geometry = Rows.of(codes, offsets)
         shape = len(codes), len(symbols)
@@ -169,7 +157,7 @@ class _Scores:
         self.margins = torch.zeros((*shape, n_columns), dtype=torch.float64, device=device)
         self.own, self.total = torch.zeros((2, *shape), dtype=torch.float64, device=device)
 
-    def filled(self, readings: list[list[Reading]]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def filled(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Add up the words of all rows and groups."""
         bases = self.tables[0].bases.tolist()
         for base, same in groupby(range(len(bases)), key=lambda r: bases[r]):
@@ -181,7 +169,7 @@ class _Scores:
                 read = self.geometry.chosen(mine, base, base)
                 for g, table in enumerate(self.tables):
                     add = self._add_dense if table.dense else self._add_hashed
-                    add(read, mine, g, readings[g])
+                    add(read, mine, g)
         margins, own, total = (x.transpose(0, 1) for x in (self.margins, self.own, self.total))
         return tuple(to_host(x.contiguous()) for x in (margins, own, total))  # type: ignore
 
@@ -202,10 +190,10 @@ class _Scores:
         self.total[rows] += squares
         self.own[rows] += weights[:, None] * squares
 
-    def _add_dense(self, read: Rows, rows: list[int], g: int, readings: list[Reading]) -> None:
+    def _add_dense(self, read: Rows, rows: list[int], g: int) -> None:
         """Add the words of a small alphabet: one matrix product for each row."""
         table = self.tables[g]
-        value, squares = self._embedded(histogram(read, readings), g)
+        value, squares = self._embedded(histogram(read, self.readings[g]), g)
         self._add_norms(rows, g, squares.sum(dim=2, dtype=torch.float64))
         values = sent_once(table.values, self.device)
         for i, r in enumerate(rows):
@@ -213,9 +201,9 @@ class _Scores:
             by_cell = slots.transpose(0, 1).reshape(-1, slots.shape[2])
             self.margins[r] += value[i] @ by_cell
 
-    def _add_hashed(self, read: Rows, rows: list[int], g: int, readings: list[Reading]) -> None:
+    def _add_hashed(self, read: Rows, rows: list[int], g: int) -> None:
         """Add the words that occur, found by their keys, one row after another."""
-        table = self.tables[g]
+        table, readings = self.tables[g], self.readings[g]
         for i, r in enumerate(rows):
             own = read.one(i)
             if run_bits(own, readings) > KEY_BITS:

@@ -105,23 +105,28 @@ class WordTable(Short):
         shape = len(symbols), len(self.rows)
         margins = np.zeros((*shape, self.groups[0].values.shape[2]))
         own, total = np.zeros(shape), np.zeros(shape)
-        present = present_positions(symbols)
+        present, longest = present_positions(symbols), int(symbols.lengths.max(initial=0))
         # keys of one row of one sequence; compiled loops do not allocate
-        buffer = np.empty(symbols.lengths.max(initial=0), np.uint64)
+        buffer = np.empty(longest, np.uint64)
         for g, table in enumerate(self.groups):
+            # the largest alphabet, or at most one new word per place and layout
+            most = longest * len(table.group.layouts)
+            if table.dense:
+                most = int(np.diff(table.first).max(initial=0))
             lookup.score(
                 symbols.codes,
                 symbols.offsets,
                 present,
                 (table.group.arrays, table.group.layout_weights, buffer),
                 table.bases,
-                (table.first, table.keys, table.values),
+                table.first,
+                None if table.dense else table.keys,
+                table.values,
                 self.plan.n_levels,
                 self.plan.root,
                 self.group_weights[g],
-                margins,
-                own,
-                total,
+                lookup.scratch(most, self.plan.n_levels, table.dense),
+                (margins, own, total),
             )
         return margins, own, total
 

@@ -12,7 +12,8 @@ from mvdfq._engines.gpu.reading import Rows
 
 def gradient(data: np.ndarray, offsets: np.ndarray, device: str) -> np.ndarray:
     """Return `numpy.gradient` along time, for each sequence alone."""
-    x, rows = _read(data, offsets, device)
+    x = to_device(data, device)
+    rows = Rows.of(x, to_device(offsets, device))
     frames = torch.arange(x.shape[1], device=device)
     after = x[:, frames + (rows.rest > 1)]
     before = x[:, frames - (rows.place.clamp(max=1))]
@@ -23,7 +24,8 @@ def gradient(data: np.ndarray, offsets: np.ndarray, device: str) -> np.ndarray:
 
 def moving_average(data: np.ndarray, offsets: np.ndarray, half: int, device: str) -> np.ndarray:
     """Return the mean of the values at most `half` frames away, in the same sequence, not NaN."""
-    x, rows = _read(data, offsets, device)
+    x = to_device(data, device)
+    rows = Rows.of(x, to_device(offsets, device))
     present = ~x.isnan()
     sums = torch.zeros(x.shape, dtype=torch.float64, device=device)
     counts = torch.zeros_like(sums)
@@ -65,8 +67,3 @@ def count_thresholds(
     found.masked_fill_(x.isnan(), missing)
     small = codes.dtype.itemsize == 1
     codes[:] = to_host(found.to(torch.uint8) if small else found)
-
-
-def _read(data: np.ndarray, offsets: np.ndarray, device: str) -> tuple[torch.Tensor, Rows]:
-    x = to_device(data, device)
-    return x, Rows.of(x, to_device(offsets, device))

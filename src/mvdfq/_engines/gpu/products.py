@@ -1,6 +1,7 @@
-"""Counts -> sums of products of all pairs of sequences."""
+"""Counts -> sums of products of all pairs of sequences, and products of values split in halves."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cache
 from itertools import accumulate, pairwise
 
 import torch
@@ -8,8 +9,14 @@ import torch
 from mvdfq._engines.cpu import EXACT_SINGLE
 from mvdfq._engines.gpu import fused
 from mvdfq._engines.gpu.counts import Runs
-from mvdfq._engines.gpu.halves import Kind, Sums, add_block, add_blocks, has_half_products
 
+# Whole numbers up to this are exact in half precision.
+EXACT_HALF = 2**11
+# Columns of one product of halves. A card cuts off the last digits of sums: 8192 columns of counts
+# gave errors of 2e-5, and the errors grow with the number of columns that are not 0.
+HALF_COLUMNS = 2**9
+# Bytes of the products of several blocks.
+PRODUCT_BYTES = 2**31
 # A word that occurs in this share of the sequences costs less in a matrix product than as a list of
 # pairs: a card multiplies some 600e12 and adds some 50e9 scattered numbers per second.
 DENSE_SHARE = 1 / 40
@@ -18,6 +25,143 @@ FEWEST_DENSE = 8
 COLUMNS = 2**13
 # Columns of one product of halves, if each word occurs in few sequences: see `HALF_COLUMNS`.
 SPARSE_COLUMNS = 2**11
+
+
+@dataclass(frozen=True)
+class Kind:
+    """How counts become values, and what their products are multiplied by.
+
+    With `root`, values are square roots of counts. The products count `weight` times in `values`
+    and `own` of `Sums`, and all sums count `times` times: the square of the weight of the layouts,
+    or with `root` the weight. No count exceeds `largest`, no sum of products of counts `most`.
+    """
+
+    root: bool
+    weight: float
+    times: float
+    largest: int
+    most: int
+
+    @property
+    def fits_halves(self) -> bool:
+        """Whether values are halves, or sums of two halves."""
+        return self.root or (self.largest <= EXACT_HALF and self.most < EXACT_SINGLE)
+
+
+@dataclass
+class Sums:
+    """Inner products of left and right sequences for some rows, in double precision.
+
+    The first `n_left` sequences are left, those from `first_right` on are right; with
+    `first_right` 0 all are both, and only the upper triangle is complete. `own` and `total` are
+    (n_rows, n_sequences): the products of each sequence with itself, with and without the weights
+    of groups and words. No intermediate sum exceeds `largest`.
+    """
+
+    values: torch.Tensor
+    own: torch.Tensor
+    total: torch.Tensor
+    n_left: int
+    first_right: int
+    largest: torch.Tensor
+    room: int
+
+    @classmethod
+    def zeros(
+        cls, n_rows: int, n_left: int, first_right: int, n: int, device: torch.device, room: int
+    ) -> "Sums":
+        """Return sums without any product; `room` is the memory of the card in bytes."""
+        values, own, total = (
+            torch.zeros(shape, dtype=torch.float64, device=device)
+            for shape in [(n_rows, n_left, n - first_right), (n_rows, n), (n_rows, n)]
+        )
+        largest = torch.zeros((), dtype=torch.float64, device=device)
+        return cls(values, own, total, n_left, first_right, largest, room)
+
+    @property
+    def symmetric(self) -> bool:
+        """Whether all sequences are both left and right."""
+        return self.first_right == 0
+
+    def one(self, r: int) -> "Sums":
+        """Return the sums of row `r` alone; what is added there is added here."""
+        values, own, total = (part[r : r + 1] for part in (self.values, self.own, self.total))
+        return replace(self, values=values, own=own, total=total)
+
+    def add_own(self, squares: torch.Tensor, kind: Kind) -> None:
+        """Add the products of each sequence with itself, (n_rows, n_sequences)."""
+        self.own.add_(squares, alpha=kind.weight * kind.times)
+        self.largest += abs(kind.weight * kind.times) * squares.max()
+
+
+def add_blocks(out: torch.Tensor, dense: torch.Tensor, first_block: list[int], sums: Sums) -> None:
+    """Add the products of blocks of columns, row by row.
+
+    `dense` is (n_blocks, n_columns, n_halves, n_sequences): the halves are the values rounded, and
+    what rounding left over, if there are two. The products of the second halves are too small to
+    matter.
+    """
+    n_halves, (n_rows, n_left, n_right) = dense.shape[2], out.shape
+    found = torch.zeros((n_rows, n_left, n_halves, n_right), device=out.device)
+    at_once = max(1, PRODUCT_BYTES // (4 * found[0].numel() + 1))
+    for r, (begin, end) in enumerate(pairwise(first_block)):
+        for first in range(begin, end, at_once):
+            block = dense[first : min(first + at_once, end)]
+            right = block[..., sums.first_right :]
+            product = half_products(block[:, :, 0, :n_left], right.flatten(2)).sum(dim=0)
+            found[r] += product.view_as(found[r])
+            if n_halves == 2 and not sums.symmetric:
+                out[r] += half_products(block[:, :, 1, :n_left], right[:, :, 0]).sum(dim=0)
+    out += found[:, :, 0]
+    if n_halves == 2:
+        out += found[:, :, 1]
+        if sums.symmetric:
+            out += found[:, :, 1].transpose(1, 2)
+
+
+def add_block(sums: Sums, r: int, block: torch.Tensor, kind: Kind) -> None:
+    """Add ``left @ right.T`` of a block of values, (n_sequences, n_columns), to row `r`.
+
+    A card multiplies halves ten times faster than singles. A root is the sum of two halves, to
+    the precision of singles; the product of the second halves is too small to matter. Whole counts
+    up to `EXACT_HALF` are halves, and their sums are exact below `EXACT_SINGLE`.
+    """
+    if not kind.root and kind.most >= EXACT_SINGLE:
+        block = block.double()  # whole numbers stay exact
+    as_halves = block.dtype == torch.float32 and kind.fits_halves
+    weight = kind.weight * kind.times
+    if not as_halves or not has_half_products(block.device):
+        product = block[: sums.n_left] @ block[sums.first_right :].T
+        sums.values[r].add_(product, alpha=weight)
+        return
+    # (n_sequences, n_columns) as (n_blocks, columns of a block, n_sequences)
+    n_blocks = -(-block.shape[1] // HALF_COLUMNS)
+    padded = torch.nn.functional.pad(block, (0, n_blocks * HALF_COLUMNS - block.shape[1]))
+    parts = padded.reshape(len(block), n_blocks, HALF_COLUMNS).permute(1, 2, 0)
+    halves = [parts.to(torch.float16)]
+    if kind.root:
+        # what rounding to a half left over: together 22 bits
+        halves.append((parts - halves[0]).to(torch.float16))
+    out = torch.zeros((1, *sums.values.shape[1:]), dtype=torch.float64, device=block.device)
+    add_blocks(out, torch.stack(halves, dim=2), [0, len(parts)], sums)
+    sums.values[r].add_(out[0], alpha=weight)
+
+
+def half_products(left: torch.Tensor, right: torch.Tensor) -> torch.Tensor:
+    """Return ``left[i].T @ right[i]`` of halves for all `i`, summed up and returned as singles."""
+    return torch.bmm(left.transpose(1, 2), right, out_dtype=torch.float32)
+
+
+@cache
+def has_half_products(device: torch.device) -> bool:
+    """Tell whether torch sums up products of halves as singles on this device (2.8 and later)."""
+    if device.type != "cuda":
+        return False
+    try:
+        half_products(*[torch.ones((1, 8, 8), dtype=torch.float16, device=device)] * 2)
+    except (TypeError, RuntimeError):
+        return False
+    return True
 
 
 def add_dense(
@@ -57,41 +201,42 @@ def add_runs(
     column = first.cumsum(0).sub_(1)
     starts = first.nonzero().squeeze(1)
     ends = torch.nn.functional.pad(starts[1:], (0, 1), value=len(column))
-    n = sums.own.shape[1]
+    n, device = sums.own.shape[1], runs.word.device
     frequent = ends - starts >= max(FEWEST_DENSE, n * DENSE_SHARE)
-    columns = _Columns(column, starts, ends, frequent)
-    if factors is None and kind.fits_halves and _is_fused(runs.word.device):
-        _add_fused(sums, runs, columns, words_per_row, kind)
-    else:
-        _add_plain(sums, runs, columns, words_per_row, kind, factors)
-
-
-def _is_fused(device: torch.device) -> bool:
-    return fused.has_triton(device) and has_half_products(device)
+    columns = _Columns(runs, column, starts, ends, frequent, words_per_row)
+    can_fuse = fused.has_triton(device) and has_half_products(device)
+    if factors is not None or not kind.fits_halves or not can_fuse:
+        _add_plain(sums, columns, kind, factors)
+    elif not _add_fused(sums, columns, kind):
+        _add_plain(sums, columns, kind, None)
 
 
 @dataclass(frozen=True)
 class _Columns:
-    """The words of runs: the column of each run; where a column starts and ends; its kind."""
+    """Runs; the column of each run; where a column starts and ends, and whether it is frequent."""
 
+    runs: Runs
     column: torch.Tensor
     starts: torch.Tensor
     ends: torch.Tensor
     frequent: torch.Tensor
+    words_per_row: int
 
 
-def _add_fused(sums: Sums, runs: Runs, columns: _Columns, words_per_row: int, kind: Kind) -> None:
-    """Add the products in few passes: one kernel, and one product of all frequent words."""
-    n_rows, n = sums.own.shape
+def _add_fused(sums: Sums, columns: _Columns, kind: Kind) -> bool:
+    """Add the products in few passes: one kernel, and one product of all frequent words.
+
+    Return False, and add nothing, if the frequent words do not fit into the memory.
+    """
+    runs, (n_rows, n) = columns.runs, sums.own.shape
     which = columns.frequent.nonzero().squeeze(1)
-    row = runs.word[columns.starts[which]] // words_per_row
+    row = runs.word[columns.starts[which]] // columns.words_per_row
     in_row = torch.bincount(row, minlength=n_rows).tolist()
     # every row begins with a new block of columns
     blocks = [-(-size // SPARSE_COLUMNS) for size in in_row]
     # two halves of 2 bytes for each place of the dense matrix
     if 4 * n * SPARSE_COLUMNS * sum(blocks) > sums.room // 2:
-        _add_plain(sums, runs, columns, words_per_row, kind, None)
-        return
+        return False
     first_block = [0, *accumulate(blocks)]
     before = [0, *accumulate(in_row)]
     moved = [b * SPARSE_COLUMNS - a for b, a in zip(first_block, before, strict=True)][:n_rows]
@@ -101,7 +246,7 @@ def _add_fused(sums: Sums, runs: Runs, columns: _Columns, words_per_row: int, ki
     shape = first_block[-1], SPARSE_COLUMNS, 2 if kind.root else 1, n
     dense = torch.zeros(shape, dtype=torch.float16, device=row.device)
     squares, pairs = torch.zeros_like(sums.own), torch.zeros_like(sums.values)
-    sizes = n, sums.n_left, sums.first_right, words_per_row
+    sizes = n, sums.n_left, sums.first_right, columns.words_per_row
     fused.spread(
         runs, (columns.column, columns.ends, ranks), sizes, kind.root, (squares, pairs, dense)
     )
@@ -109,17 +254,16 @@ def _add_fused(sums: Sums, runs: Runs, columns: _Columns, words_per_row: int, ki
     sums.add_own(squares, kind)
     add_blocks(pairs, dense, first_block, sums)
     sums.values.add_(pairs, alpha=kind.weight * kind.times)
+    return True
 
 
-def _add_plain(
-    sums: Sums, runs: Runs, columns: _Columns, words_per_row: int, kind: Kind,
-    factors: "Factors | None",
-) -> None:  # fmt: skip
+def _add_plain(sums: Sums, columns: _Columns, kind: Kind, factors: "Factors | None") -> None:
     """Add the products step by step."""
+    runs = columns.runs
     small = kind.root or kind.largest < EXACT_SINGLE
     value = runs.count.to(torch.float32 if small else torch.float64)
     value = value.sqrt_() if kind.root else value
-    row = runs.word // words_per_row
+    row = runs.word // columns.words_per_row
     place = row * sums.own.shape[1] + runs.sequence
     squares = runs.count.double() if kind.root else value.double().square()
     sums.total.add_(_summed(squares, place, sums), alpha=kind.times)
@@ -132,11 +276,10 @@ def _add_plain(
         squares = value.square()
         value = value.float() if kind.root else value
     sums.add_own(_summed(squares, place, sums), kind)
-    table = _Table(runs.sequence, value, row, columns.column, columns.starts, columns.ends)
-    _add_frequent(sums, table, used & columns.frequent, kind)
+    _add_frequent(sums, columns, row, value, used & columns.frequent, kind)
     # a word of one sequence has no pairs
     rare = used & ~columns.frequent & (columns.ends - columns.starts > 1)
-    _add_pairs(sums, table, rare, kind.weight * kind.times)
+    _add_pairs(sums, columns, row, value, rare, kind.weight * kind.times)
 
 
 def _summed(values: torch.Tensor, place: torch.Tensor, sums: Sums) -> torch.Tensor:
@@ -159,31 +302,22 @@ class Factors:
         return torch.where(self.words[at] == words, self.values[at], 0.0)
 
 
-@dataclass(frozen=True)
-class _Table:
-    """Runs with their values, rows and columns, and where each column starts and ends."""
-
-    sequence: torch.Tensor
-    value: torch.Tensor
-    row: torch.Tensor
-    column: torch.Tensor
-    starts: torch.Tensor
-    ends: torch.Tensor
-
-
-def _add_frequent(sums: Sums, table: _Table, dense: torch.Tensor, kind: Kind) -> None:
+def _add_frequent(
+    sums: Sums, columns: _Columns, row: torch.Tensor, value: torch.Tensor, dense: torch.Tensor,
+    kind: Kind,
+) -> None:  # fmt: skip
     """Add the products of the columns of frequent words, as dense matrices, row by row."""
     which = dense.nonzero().squeeze(1)
     if not which.numel():
         return
     n = sums.own.shape[1]
     ranks = dense.cumsum(0) - 1
-    member = dense[table.column].nonzero().squeeze(1)
-    rank, sequence = ranks[table.column[member]], table.sequence[member]
-    value = table.value[member]
+    member = dense[columns.column].nonzero().squeeze(1)
+    rank, sequence = ranks[columns.column[member]], columns.runs.sequence[member]
+    value = value[member]
     # the first column of each row, then of each block of columns
     rows = torch.arange(len(sums.values) + 1, device=which.device)
-    edges = torch.searchsorted(table.row[table.starts[which]], rows).tolist()
+    edges = torch.searchsorted(row[columns.starts[which]], rows).tolist()
     cuts = [(r, a) for r, (x, y) in enumerate(pairwise(edges)) for a in range(x, y, COLUMNS)]
     stops = [min(a + COLUMNS, edges[r + 1]) for r, a in cuts]
     ends = torch.searchsorted(rank, torch.tensor(stops, device=which.device)).tolist()
@@ -196,15 +330,19 @@ def _add_frequent(sums: Sums, table: _Table, dense: torch.Tensor, kind: Kind) ->
         begin = end
 
 
-def _add_pairs(sums: Sums, table: _Table, rare: torch.Tensor, weight: float) -> None:
+def _add_pairs(
+    sums: Sums, columns: _Columns, row: torch.Tensor, value: torch.Tensor, rare: torch.Tensor,
+    weight: float,
+) -> None:  # fmt: skip
     """Add the products of the columns of rare words, pair by pair.
 
     Round `d` multiplies every entry with the entry `d` places later in its column, so the work of
     all rounds together is the number of pairs.
     """
     _, n_left, n_right = sums.values.shape
-    left = rare[table.column].nonzero().squeeze(1)
-    end = table.ends[table.column[left]]
+    sequence = columns.runs.sequence
+    left = rare[columns.column].nonzero().squeeze(1)
+    end = columns.ends[columns.column[left]]
     out = sums.values.view(-1)
     distance = 1
     while True:
@@ -213,9 +351,9 @@ def _add_pairs(sums: Sums, table: _Table, rare: torch.Tensor, weight: float) -> 
         if not left.numel():
             return
         right = left + distance
-        a, b = table.sequence[left], table.sequence[right] - sums.first_right
-        place = (table.row[left] * n_left + a) * n_right + b
-        product = table.value[left].double() * table.value[right]
+        a, b = sequence[left], sequence[right] - sums.first_right
+        place = (row[left] * n_left + a) * n_right + b
+        product = value[left].double() * value[right]
         if not sums.symmetric:
             # pairs of two left or two right sequences belong to other tiles
             crosses = (a < n_left) & (b >= 0)

@@ -74,9 +74,7 @@ class Rows:
         present = None
         if largest >= first_missing:
             present = codes < first_missing
-            codes = torch.where(
-                present, codes, torch.zeros((), dtype=codes.dtype, device=codes.device)
-            )
+            codes = codes.masked_fill(~present, 0)
             largest = int(codes.max())
         return replace(self, codes=codes, present=present, base=max(n_symbols, largest + 1, 1))
 
@@ -98,7 +96,10 @@ def read_words(rows: Rows, reading: Reading, j: int) -> tuple[torch.Tensor, torc
     keys = _keys(rows, reading.layouts[j], n)
     counts = rows.rest[:n] >= width
     if reading.level:
-        counts = counts & _in_cell(rows, width, n, reading.level, reading.cell)
+        # floor(place * 2**level / n_words) == cell
+        n_words = (rows.place[:n] + rows.rest[:n] - width + 1).clamp(min=1).to(torch.int64)
+        cells = (rows.place[:n].to(torch.int64) << reading.level) // n_words
+        counts = counts & (cells == reading.cell)
     if rows.present is not None:
         for o in window:
             counts = counts & rows.present[:, o : o + n]
@@ -116,9 +117,3 @@ def _keys(rows: Rows, layout: tuple[int, ...], n: int) -> torch.Tensor:
     for o in layout:
         keys.mul_(rows.base).add_(rows.codes[:, o : o + n])
     return keys
-
-
-def _in_cell(rows: Rows, width: int, n: int, level: int, cell: int) -> torch.Tensor:
-    """Tell which words start in a cell: ``floor(place * 2**level / n_words) == cell``."""
-    n_words = (rows.place[:n] + rows.rest[:n] - width + 1).clamp(min=1).to(torch.int64)
-    return (rows.place[:n].to(torch.int64) << level) // n_words == cell

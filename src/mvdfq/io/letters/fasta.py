@@ -1,8 +1,7 @@
 """FASTA files with labels; the labels stand in the headers or in a table."""
 
-import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial, reduce
 from io import StringIO
@@ -13,11 +12,10 @@ import numpy as np
 
 from mvdfq.io.dataset import Case, Dataset, Format, Strings, gather
 from mvdfq.io.letters.residues import ALPHABETS, both_strands, clean, stranger
-from mvdfq.io.source import Glimpse, ReadError, Source, check_inside, compiled, read_lines
+from mvdfq.io.source import Glimpse, ReadError, Source, compiled, files_in, read_lines
 
 # Files of a folder that are looked at to find out what the folder holds.
 FEW = 20
-HIDDEN = re.compile(r"(^|/)\.")
 
 
 class Record(NamedTuple):
@@ -97,7 +95,7 @@ def from_biopython(found: Iterable[Any]) -> list[Record]:
 def is_fasta(glimpse: Glimpse) -> bool:
     """Is the first line a header with an id, and the first other line made of residues?"""
     if glimpse.path.is_dir():
-        return any(is_fasta(Glimpse(file)) for file in _files(glimpse.path)[:FEW])
+        return any(is_fasta(Glimpse(file)) for file in files_in(glimpse.path)[:FEW])
     if other_kind(glimpse) is not None:
         return True
     lines = [line.strip() for line in glimpse.lines]
@@ -201,35 +199,30 @@ def read_fasta(
 
 def _headers_are_labels(source: Source, records: Sequence[Record]) -> bool:
     """Do whole headers recur, as labels do? Say so, and say if only their first words recur."""
-    known = Counter(record.header for record in records if record.header)
-    if not _recur(known):
-        words = Counter(record.id for record in records if record.id)
-        if _recur(words):
-            first = next(iter(words))
-            source.remark(
-                f"the first words of headers recur, such as {first!r}; label=0 reads labels"
-            )
-        return False
-    shown = ", ".join(f"{label!r} ({n})" for label, n in known.most_common(5))
-    more = "" if len(known) <= 5 else f" and {len(known) - 5} more"
-    source.remark(f"the headers repeat and are read as labels: {shown}{more}")
-    return True
-
-
-def _recur(words: Counter[str]) -> bool:
-    """Does a word occur twice on average?"""
-    return 2 * len(words) <= words.total()
+    known, words = (
+        Counter(text for record in records if (text := getattr(record, part)))
+        for part in ("header", "id")
+    )
+    if 2 * len(known) <= known.total():  # a header occurs twice on average
+        shown = ", ".join(f"{label!r} ({n})" for label, n in known.most_common(5))
+        more = "" if len(known) <= 5 else f" and {len(known) - 5} more"
+        source.remark(f"the headers repeat and are read as labels: {shown}{more}")
+        return True
+    if 2 * len(words) <= words.total():
+        first = next(iter(words))
+        source.remark(f"the first words of headers recur, such as {first!r}; label=0 reads labels")
+    return False
 
 
 def _check_options(alphabet: str | None, lower: str, strands: str) -> None:
-    if alphabet is not None and alphabet not in ALPHABETS:
-        raise ValueError(
-            f"alphabet must be 'auto', 'protein', 'dna', 'rna' or None, got {alphabet!r}."
-        )
-    if lower not in ("upper", "mask", "keep"):
-        raise ValueError(f"lower must be 'upper', 'mask' or 'keep', got {lower!r}.")
-    if strands not in ("one", "both"):
-        raise ValueError(f"strands must be 'one' or 'both', got {strands!r}.")
+    for name, value, allowed in (
+        ("alphabet", alphabet, ("auto", *ALPHABETS, None)),
+        ("lower", lower, ("upper", "mask", "keep")),
+        ("strands", strands, ("one", "both")),
+    ):
+        if value not in allowed:
+            *most, last = map(repr, allowed)
+            raise ValueError(f"{name} must be {', '.join(most)} or {last}, got {value!r}.")
     if strands == "both" and alphabet not in ("dna", "rna"):
         raise ValueError(f"strands='both' needs alphabet='auto', 'dna' or 'rna', got {alphabet!r}.")
     if lower == "mask" and alphabet is None:
@@ -254,10 +247,13 @@ def _residues(source: Source, record: Record, alphabet: str | None, lower: str) 
 
 
 def _finder(source: Source, where: str | int | None, what: str) -> Callable[[Record], str | None]:
-    """Return a function that finds a label in the header of a record."""
+    """Return a function that finds a label in the header of a record; n stands for word n."""
     if where is None:
         return lambda record: None
-    expression = _expression(where, what)
+    if not isinstance(where, str) and (isinstance(where, bool) or where < 0):
+        raise ValueError(f"{what} must be a pattern or the number of a word, got {where!r}.")
+    word = rf"^(?:\S++\s++){{{where}}}(\S++)"
+    expression = compiled(where if isinstance(where, str) else word, what)
 
     def found(record: Record) -> str:
         match = expression.search(record.header)
@@ -270,28 +266,11 @@ def _finder(source: Source, where: str | int | None, what: str) -> Callable[[Rec
     return found
 
 
-def _expression(where: str | int, what: str) -> re.Pattern[str]:
-    """Return an expression that finds a label; a number n stands for word n of the header."""
-    if isinstance(where, str):
-        return compiled(where, what)
-    if isinstance(where, bool) or where < 0:
-        raise ValueError(f"{what} must be a pattern or the number of a word, got {where!r}.")
-    return compiled(rf"^(?:\S++\s++){{{where}}}(\S++)", what)
-
-
-def _files(folder: Path) -> list[Path]:
-    """Return the files of a folder and its sub-folders, without hidden files."""
-    files = sorted(file for file in folder.rglob("*") if file.is_file())
-    for file in files:
-        check_inside(file, folder)
-    return [file for file in files if not HIDDEN.search(file.relative_to(folder).as_posix())]
-
-
 def _read(source: Source, **options: Any) -> Dataset:
     """Read a file, several files or a folder; without other labels, files are classes."""
     files = list(source.files) or [source.path]
     if source.path.is_dir():
-        every = _files(source.path)
+        every = files_in(source.path)
         files = [file for file in every if is_fasta(Glimpse(file))]
         for file in (file for file in every if file not in files):
             source.remark(f"passed over a file without sequences: {file.name}")
@@ -299,7 +278,9 @@ def _read(source: Source, **options: Any) -> Dataset:
     if len(parts) == 1:
         return parts[0]
     if all(part.y is None for part in parts):
-        classes = _classes(files, source.path)
+        root, classes = source.path, [Source(file).stem for file in files]
+        if root.is_dir() and all(file.parent != root for file in files):
+            classes = [file.relative_to(root).parts[0] for file in files]
         source.remark(f"the files are the classes: {', '.join(dict.fromkeys(classes))[:200]}")
         parts = [
             replace(part, y=np.full(len(part), label))
@@ -314,19 +295,6 @@ def _read(source: Source, **options: Any) -> Dataset:
                  for name in part.names]  # fmt: skip
         data = replace(data, names=named)
     return replace(data, remarks=(*source.remarks, *data.remarks))
-
-
-def _classes(files: Sequence[Path], root: Path) -> list[str]:
-    """Return the class of each file: its sub-folder, if all files lie in sub-folders, or itself."""
-    if root.is_dir() and all(file.parent != root for file in files):
-        return [file.relative_to(root).parts[0] for file in files]
-    return [Source(file).stem for file in files]
-
-
-def read_biopython(found: Any, source: Source, options: Mapping[str, Any]) -> Dataset:
-    """Read a list of Biopython's records or sequences."""
-    records: Any = from_biopython(found)
-    return read_fasta(records, skip_bad=source.skip_bad, **options)
 
 
 FORMAT = Format(

@@ -133,31 +133,24 @@ def homology_tasks(
     array([2, 3])
     """
     places = {name: i for i, name in enumerate(names)}
-    return [_task(family, roles, places) for family, roles in splits.items()]
+    tasks = []
+    for family, roles in splits.items():
+        for role in ROLES:
+            if not roles.get(role):
+                raise ValueError(f"Family {family!r} has no sequence in the role {role!r}.")
+            for name in (name for name in roles[role] if name not in places):
+                problem = f"Family {family!r} needs the sequence {name!r}"
+                raise ValueError(f"{problem}, which is not in names.")
+        found = {role: [places[name] for name in roles[role]] for role in ROLES}
+        (train, y_train), (test, y_test) = (
+            _sorted(found[f"pos-{part}"], found[f"neg-{part}"]) for part in ("train", "test")
+        )
+        tasks.append(HomologyTask(family, train, test, y_train, y_test))
+    return tasks
 
 
-def _task(
-    family: str, roles: Mapping[str, Sequence[str]], places: Mapping[str, int]
-) -> HomologyTask:
-    for role in ROLES:
-        if not roles.get(role):
-            raise ValueError(f"Family {family!r} has no sequence in the role {role!r}.")
-        for name in roles[role]:
-            if name not in places:
-                raise ValueError(
-                    f"Family {family!r} needs the sequence {name!r}, which is not in names."
-                )
-    train, y_train = _part(roles, "train", places)
-    test, y_test = _part(roles, "test", places)
-    return HomologyTask(family, train, test, y_train, y_test)
-
-
-def _part(
-    roles: Mapping[str, Sequence[str]], part: str, places: Mapping[str, int]
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return indices and classes of the training or the test part, in ascending order."""
-    positive = [places[name] for name in roles[f"pos-{part}"]]
-    negative = [places[name] for name in roles[f"neg-{part}"]]
+def _sorted(positive: list[int], negative: list[int]) -> tuple[np.ndarray, np.ndarray]:
+    """Return indices in ascending order, and which of them are positive."""
     indices = np.array(positive + negative, dtype=np.int64)
     order = np.argsort(indices)
     return indices[order], order < len(positive)

@@ -1,35 +1,37 @@
-"""Profiles of proteins as 20 rows of numbers, log-odds or probabilities.
+"""Profiles of proteins as 20 rows of numbers: PSI-BLAST's PSSM, HMMER3, HH-suite and npz.
 
-Formats are recognised by content, and files may be gzipped.
+Of a hidden Markov model the emissions of the match states are read; insertions, deletions and
+transitions are not.
 """
 
+import re
 import zipfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from mvdfq.io.dataset import Case, Dataset, Format, dataset_of
-from mvdfq.io.letters.profile_text import profile_kind, read_profile_text
 from mvdfq.io.letters.residues import AMINO_ACIDS, scale_values
-from mvdfq.io.source import Glimpse, ReadError, Source
+from mvdfq.io.source import Glimpse, ReadError, Source, files_in, read_lines
 from mvdfq.io.tables.arrays import as_offsets, column, read_archive, required
+from mvdfq.io.tables.csv_tables import read_float
 from mvdfq.sequences import Sequences, check_sequences, offsets_of
 
 # Nats in a unit of PSI-BLAST's scores: the ungapped lambda of BLOSUM62, to which they are scaled.
 PSIBLAST_SCALE = 0.3176
 # A smaller emission counts as this value in log-odds: the log-odds of 0 would be infinite.
 FLOOR = 1e-4
+# A larger score is an error in the file, and would overflow.
+LARGEST = 1e6
+NUMBER = re.compile(r"-I|[-+]?[0-9]+(?:\.[0-9]*)?(?:[eE][-+]?[0-9]+)?")
+Lines = list[tuple[int, str]]
 
 
-def read_profiles(
-    path: str | Path,
-    *,
-    values: str = "log-odds",
-    skip_bad: bool = False,
-) -> Dataset:
+def read_profiles(path: str | Path, *, values: str = "log-odds", skip_bad: bool = False) -> Dataset:
     r"""Read profiles: PSI-BLAST's ASCII PSSM, HMMER3's ``.hmm`` or HH-suite's ``.hhm``.
 
     Parameters
@@ -72,55 +74,26 @@ def read_profiles(
     if values not in ("log-odds", "probabilities"):
         raise ValueError(f"values must be 'log-odds' or 'probabilities', got {values!r}.")
     if zipfile.is_zipfile(path):
-        return _from_npz(path, values)
+        if values == "log-odds":
+            return read_profile_npz(path)
+        problem = "values='probabilities' is not possible: the file does not name the background"
+        raise ReadError(path, problem, "read log-odds and call log_odds_to_probabilities")
     source = Source(Path(path), skip_bad)
     cases: list[Case] = []
     kinds: dict[str, Path] = {}
+    root = source.path if source.path.is_dir() else source.path.parent
     for file in _files(source.path):
         try:
             kind, profiles = read_profile_text(file)
-            cases += list(_named(source.path, file, profiles))  # all of a file, or none
-            kinds[kind] = file
         except ReadError as error:
             source.leave_out(error)
-    _check_found(source, cases, kinds)
-    data = dataset_of(source, cases, _as_sequences)
-    return replace(data, X=_converted(data.X, next(iter(kinds)), values))
-
-
-def _from_npz(path: str | Path, values: str) -> Dataset:
-    """The profiles of an npz file."""
-    if values != "log-odds":
-        raise ReadError(
-            path,
-            "values='probabilities' is not possible: the file does not name the background",
-            "read log-odds and call log_odds_to_probabilities",
-        )
-    return read_profile_npz(path)
-
-
-def _files(path: Path) -> list[Path]:
-    """Return the files of a folder and its sub-folders, in order, or the file itself."""
-    if not path.is_dir():
-        return [path]
-    below = (file for file in path.rglob("*") if file.is_file())
-    files = sorted(file for file in below if not file.name.startswith("."))
-    if not files:
-        raise ReadError(path, "the folder holds no files")
-    return files
-
-
-def _named(path: Path, file: Path, profiles: list[Case]) -> Iterator[Case]:
-    """Yield the profiles of a file with names, and labels from the folder."""
-    place = file.relative_to(path) if path.is_dir() else Path(file.name)
-    stem = place.with_suffix("") if place.suffix == ".gz" else place
-    folder = place.parts[0] if len(place.parts) > 1 else None
-    for profile in profiles:
-        name = stem.with_suffix("").as_posix() if len(profiles) == 1 else str(profile.name)
-        yield Case(profile.values, folder, name)
-
-
-def _check_found(source: Source, cases: list[Case], kinds: dict[str, Path]) -> None:
+            continue
+        place = file.relative_to(root)
+        stem = place.with_suffix("") if place.suffix == ".gz" else place
+        folder = place.parts[0] if len(place.parts) > 1 else None
+        only = stem.with_suffix("").as_posix() if len(profiles) == 1 else None
+        cases += [Case(one.values, folder, only or str(one.name)) for one in profiles]
+        kinds[kind] = file
     if not cases:
         source.fail("no profile can be read", f"the first problem: {source.skipped[0].problem}")
     if len(kinds) > 1:
@@ -129,20 +102,27 @@ def _check_found(source: Source, cases: list[Case], kinds: dict[str, Path]) -> N
     labels = [case.label for case in cases]
     if None in labels and any(labels):
         source.fail("some files lie in folders, others beside them", "sort the files by class")
+    data = dataset_of(source, cases, _as_sequences)
+    if "pssm" in kinds:
+        return data if values == "log-odds" else replace(data, X=log_odds_to_probabilities(data.X))
+    if values == "probabilities":
+        return data
+    odds = np.maximum(data.X.data, FLOOR) / _frequencies(None)[:, np.newaxis]
+    return replace(data, X=data.X.with_data(np.log2(odds)))
+
+
+def _files(path: Path) -> list[Path]:
+    """Return the files of a folder and its sub-folders, in order, or the file itself."""
+    if not path.is_dir():
+        return [path]
+    if not (files := files_in(path)):
+        raise ReadError(path, "the folder holds no files")
+    return files
 
 
 def _as_sequences(parts: Sequence[np.ndarray]) -> Sequences:
     data = np.concatenate(parts, axis=1, dtype=np.float32)
     return Sequences(data, offsets_of(x.shape[1] for x in parts), tuple(AMINO_ACIDS))
-
-
-def _converted(X: Sequences, kind: str, values: str) -> Sequences:
-    """Return scores or emissions in the form that the user asked for."""
-    if kind == "pssm":
-        return X if values == "log-odds" else log_odds_to_probabilities(X)
-    if values == "probabilities":
-        return X
-    return X.with_data(np.log2(np.maximum(X.data, FLOOR) / _frequencies(None)[:, np.newaxis]))
 
 
 def _is_profile(glimpse: Glimpse) -> bool:
@@ -154,14 +134,12 @@ def _is_profile(glimpse: Glimpse) -> bool:
     return profile_kind(first.lines) is not None or {"pssm.npy", "start.npy"} <= first.members
 
 
-def _read(source: Source, profile_values: str = "log-odds") -> Dataset:
-    return read_profiles(source.path, skip_bad=source.skip_bad, values=profile_values)
-
-
 FORMAT = Format(
     "profiles",
     _is_profile,
-    _read,
+    lambda source, profile_values="log-odds": read_profiles(
+        source.path, skip_bad=source.skip_bad, values=profile_values
+    ),
     options=("profile_values",),
     extensions=("pssm", "hmm", "hhm"),
     is_series=False,
@@ -235,17 +213,6 @@ def read_profile_npz(path: str | Path) -> Dataset:
     arrays = read_archive(source)
     pssm, start = required(source, arrays, "pssm", "start")
     letters = list(str(arrays.get("columns", AMINO_ACIDS)))
-    _check_scores(source, pssm, letters)
-    offsets = as_offsets(source, "start", start, len(pssm))
-    order = [letters.index(letter) for letter in AMINO_ACIDS]
-    X = Sequences(pssm.T[order].astype(np.float32), offsets, tuple(AMINO_ACIDS))
-    ids = column(source, arrays, ["ids"], len(X))
-    names = [str(name) for name in (range(len(X)) if ids is None else ids)]
-    y = column(source, arrays, ["label"], len(X))
-    return Dataset(X, y=_classes(source, y, arrays.get("folds")), names=names)
-
-
-def _check_scores(source: Source, pssm: np.ndarray, letters: list[str]) -> None:
     if pssm.ndim != 2 or pssm.shape[1] != 20 or pssm.dtype.kind not in "fiu":
         source.fail(f"pssm must be (n_positions, 20) numbers, got {pssm.shape}")
     if sorted(letters) != sorted(AMINO_ACIDS):
@@ -254,12 +221,119 @@ def _check_scores(source: Source, pssm: np.ndarray, letters: list[str]) -> None:
         infinite = np.isinf(pssm.astype(np.float32)).any()
     if infinite:
         source.fail("pssm holds infinite values", "NaN marks a missing value")
+    offsets = as_offsets(source, "start", start, len(pssm))
+    order = [letters.index(letter) for letter in AMINO_ACIDS]
+    X = Sequences(pssm.T[order].astype(np.float32), offsets, tuple(AMINO_ACIDS))
+    ids = column(source, arrays, ["ids"], len(X))
+    names = [str(name) for name in (range(len(X)) if ids is None else ids)]
+    y = column(source, arrays, ["label"], len(X))
+    folds = arrays.get("folds")
+    if y is not None and folds is not None:
+        if y.dtype.kind not in "iu" or (y.size and not 0 <= y.min() <= y.max() < len(folds)):
+            source.fail(f"label must number the {len(folds)} folds from 0")
+        y = np.array([str(name).partition("\t")[0] for name in folds])[y]
+    return Dataset(X, y=y, names=names)
 
 
-def _classes(source: Source, y: np.ndarray | None, folds: np.ndarray | None) -> np.ndarray | None:
-    """Return the labels, by their names where the file has names."""
-    if y is None or folds is None:
-        return y
-    if y.dtype.kind not in "iu" or (y.size and not 0 <= y.min() <= y.max() < len(folds)):
-        source.fail(f"label must number the {len(folds)} folds from 0")
-    return np.array([str(name).partition("\t")[0] for name in folds])[y]
+def profile_kind(lines: list[str]) -> str | None:
+    """Return the format of a file that begins with these lines; None if it is not a profile."""
+    lines = [line for line in lines[:20] if line.strip()][:3]
+    if not lines:
+        return None
+    for mark, kind in [("HMMER3", "hmmer"), ("HHsearch", "hhm")]:
+        if lines[0].startswith(mark):
+            return kind
+    return "pssm" if any(_letters(line) for line in lines) else None
+
+
+def read_profile_text(path: Path) -> tuple[str, list[Case]]:
+    """Return the format of a file and the profiles in the file."""
+    lines = list(read_lines(path))
+    kind = profile_kind([line for _, line in lines[:20]])
+    if kind is None:
+        hint = "PSI-BLAST, HMMER3 and HH-suite can be read"
+        raise ReadError(path, "no profile in the file", hint)
+    blocks: list[Lines] = [lines] if kind == "pssm" else [[]]
+    for number, line in lines if kind != "pssm" else ():
+        if line.strip() == "//":  # ends a model
+            blocks.append([])
+        elif blocks[-1] or line.strip():
+            blocks[-1].append((number, line))
+    blocks = blocks if blocks[-1] else blocks[:-1]
+    return kind, [_read_one(path, block, MODELS[kind]) for block in blocks]
+
+
+def _letters(line: str) -> list[str] | None:
+    """Return the amino acids in the order of a line; None if the line does not name all 20."""
+    letters = line.split()[:20]
+    return letters if sorted(letters) == sorted(AMINO_ACIDS) else None
+
+
+def _read_one(path: Path, lines: Lines, model: "Model") -> Case:
+    """Read one profile: facts, a line that names the amino acids, and a line per position."""
+    facts: dict[str, str] = {}
+    letters: list[str] | None = None
+    rows: list[list[float]] = []
+    for number, line in lines:
+        key, rest = (*line.split(maxsplit=1), "", "")[:2]
+        if letters is None:
+            facts.setdefault(key, rest)
+            letters = _letters(rest if key == "HMM" else line)
+        elif model.has_statistics and rows and key in ("", "K"):
+            break
+        elif match := model.line.fullmatch(line):
+            if match[1] != str(len(rows) + 1):
+                problem = f"expected position {len(rows) + 1}, got {match[1][:20]!r}"
+                raise ReadError(path, f"line {number}: {problem}")
+            if (values := model.read(match[2])) is None:
+                problem = f"expected 20 {model.what}, got {match[2][:40]!r}"
+                raise ReadError(path, f"line {number}: {problem}")
+            rows.append(values)
+    said = facts.get("LENG", "").partition(" ")[0]
+    if said and said != str(len(rows)):
+        hint = "is the file complete?"
+        raise ReadError(path, f"{len(rows)} positions, but LENG says {said}", hint)
+    if letters is None:
+        raise ReadError(path, "no line names the 20 amino acids", "is it of a nucleic acid?")
+    if not rows:
+        raise ReadError(path, "the profile has no positions", "is the file complete?")
+    in_order = np.array(rows).T[[letters.index(letter) for letter in AMINO_ACIDS]]
+    return Case(in_order, name=facts.get("NAME", "").partition(" ")[0])
+
+
+def _scores(text: str) -> list[float] | None:
+    """Return the first 20 numbers, also if only minus signs separate them; -I is missing.
+
+    Columns right of the scores, if any, are percentages and are left out.
+    """
+    scores = [np.nan if one == "-I" else float(one) for one in NUMBER.findall(text)[:20]]
+    if len(scores) < 20 or NUMBER.sub("", text).strip():
+        return None
+    return scores if np.nanmax(np.abs([0, *scores])) <= LARGEST else None
+
+
+def _emissions(unit: float, text: str) -> list[float] | None:
+    """Return probabilities that sum to 1, computed from costs; ``*`` is an infinite cost."""
+    try:
+        costs = [np.inf if token == "*" else read_float(token) for token in text.split()[:20]]
+    except ValueError:
+        return None
+    # A value that is not a cost (below 0 or NaN) makes the sum NaN; NaN and 0 are refused.
+    chances = np.array([np.exp(-unit * cost) if cost >= 0 else np.nan for cost in costs])
+    return (chances / chances.sum()).tolist() if len(costs) == 20 and chances.sum() > 0 else None
+
+
+class Model(NamedTuple):
+    """How a format writes a position: the form of a line, and what reads its 20 values."""
+
+    line: re.Pattern[str]
+    read: Callable[[str], list[float] | None]
+    what: str = "emissions"
+    has_statistics: bool = False  # below the positions
+
+
+MODELS = {
+    "pssm": Model(re.compile(r"\s*+(\S++)\s*+(?:\S\s++)?+(.*)"), _scores, "scores", True),
+    "hmmer": Model(re.compile(r"\s*([0-9]+)\s+(.+)"), partial(_emissions, 1.0)),
+    "hhm": Model(re.compile(r"[A-Za-z]\s+([0-9]+)\s+(.+)"), partial(_emissions, np.log(2) / 1000)),
+}

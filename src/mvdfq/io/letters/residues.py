@@ -141,14 +141,12 @@ def both_strands(X: Iterable[str], alphabet: str = "dna") -> Sequences:
     >>> SequenceKernel(Spectrum(2)).fit_transform(X).round(6)
     array([[1., 1.], [1., 1.]])
     """
-    rows = [_joined(x, reverse_complement(x, alphabet)) for x in _check_strings(X)]
+    rows = []
+    for x in _check_strings(X):
+        codes = np.array([*map(ord, x + "-" + reverse_complement(x, alphabet))], dtype=float)
+        codes[len(x)] = np.nan
+        rows.append(codes if x else codes[:0])
     return Sequences(np.concatenate(rows)[np.newaxis], offsets_of(map(len, rows)), symbolic=(True,))
-
-
-def _joined(one: str, other: str) -> np.ndarray:
-    codes = np.array([ord(letter) for letter in one + "-" + other], dtype=float)
-    codes[len(one)] = np.nan
-    return codes if one else codes[:0]
 
 
 def substitution_rows(
@@ -274,7 +272,14 @@ def _looked_up(
     codes = np.frombuffer("".join(strings).encode("utf-32-le"), dtype=np.uint32)
     offsets = offsets_of(map(len, strings))
     codes = np.minimum(codes, table.shape[1] - 1)
-    _refuse_strangers(~known[codes], strings, offsets)
+    if not known[codes].all():
+        place = int(np.argmin(known[codes]))
+        i = int(np.searchsorted(offsets, place, side="right")) - 1
+        position = place - int(offsets[i])
+        raise ValueError(
+            f"Sequence {i}: {strings[i][position]!r} at position {position + 1} is not an amino "
+            f"acid; write X or '-' for a missing residue."
+        )
     return Sequences(table[:, codes], offsets, channel_names=names)
 
 
@@ -301,14 +306,3 @@ def _residue_table(values: np.ndarray, lower: str) -> tuple[np.ndarray, np.ndarr
             if lower == "upper":
                 table[:, ord(letter.lower())] = mean
     return table, known
-
-
-def _refuse_strangers(strange: np.ndarray, strings: list[str], offsets: np.ndarray) -> None:
-    if strange.any():
-        place = int(np.argmax(strange))
-        i = int(np.searchsorted(offsets, place, side="right")) - 1
-        position = place - int(offsets[i])
-        raise ValueError(
-            f"Sequence {i}: {strings[i][position]!r} at position {position + 1} is not an amino "
-            f"acid; write X or '-' for a missing residue."
-        )

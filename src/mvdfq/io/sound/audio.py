@@ -1,8 +1,4 @@
-"""Sound files -> sequences of MFCC, read block by block in bounded memory.
-
-What a file holds (`audio_features`), what all files of a folder hold, by several processes and
-with a cache (`read_audio`), and what their headers tell (`facts_of_audio`).
-"""
+"""Sound files -> sequences of MFCC, by several processes and with a cache; facts of headers."""
 
 import hashlib
 import os
@@ -19,7 +15,7 @@ import numpy as np
 from mvdfq._utils.threads import Report, in_processes, n_threads, one_blas_thread
 from mvdfq.io import inspection
 from mvdfq.io.dataset import Dataset, Format
-from mvdfq.io.labelling import Elsewhere, person_remark
+from mvdfq.io.labelling import Elsewhere, person_remarks
 from mvdfq.io.sound.decoding import (
     READABLE,
     Header,
@@ -30,7 +26,7 @@ from mvdfq.io.sound.decoding import (
     shown,
 )
 from mvdfq.io.sound.feature_cache import FeatureCache, size_limit
-from mvdfq.io.sound.listing import AudioListing, list_audio
+from mvdfq.io.sound.listing import list_audio
 from mvdfq.io.sound.recipes import AudioRecipe, audio_recipe
 from mvdfq.io.source import ReadError, Source
 from mvdfq.sequences import Sequences, offsets_of
@@ -130,43 +126,26 @@ def read_audio(
     if not features:
         source.fail(f"no file can be read; the first problem is {source.skipped[0]}")
     listing.keep([*features])
-    data = _dataset(listing, [*features.values()], recipe)
-    told = inspection.silence_in_words(inspection.idle_shares(data), recipe.silence)
-    return replace(data, skipped=tuple(source.skipped), remarks=(*listing.remarks, *told))
-
-
-def _dataset(listing: AudioListing, features: list[np.ndarray], recipe: AudioRecipe) -> Dataset:
     for label, n in sorted(Counter(listing.labels).items()):
         if n == 1:
             warnings.warn(
-                f"Class {label!r} has only one file, so this class cannot be tested.", stacklevel=3
+                f"Class {label!r} has only one file, so this class cannot be tested.", stacklevel=2
             )
-    X = Sequences(
-        np.concatenate(features, axis=1),
-        offsets_of([rows.shape[1] for rows in features]),
-        channel_names=recipe.channel_names,
-        sampling_rate=recipe.frame_rate,
-    )
-    labels, groups = [
-        np.array(values) if values else None for values in (listing.labels, listing.groups)
-    ]
-    return Dataset(X, y=labels, names=listing.names, groups=groups)
+    found = [*features.values()]
+    offsets = offsets_of(rows.shape[1] for rows in found)
+    names, rate = recipe.channel_names, recipe.frame_rate
+    X = Sequences(np.concatenate(found, axis=1), offsets, channel_names=names, sampling_rate=rate)
+    data = Dataset(X, listing.column("labels"), listing.names, listing.column("groups"))
+    told = inspection.silence_in_words(inspection.idle_shares(data), recipe.silence)
+    return replace(data, skipped=tuple(source.skipped), remarks=(*listing.remarks, *told))
 
 
 def headers(
     files: Sequence[Path], recipe: AudioRecipe | str | None, deep: bool, n_jobs: int | None = None
 ) -> Generator[Header | ReadError, None, None]:
-    """Yield the header of each file, or the error that `read_audio` has for it, in order.
-
-    Errors that only decoding shows are found with `deep`.
-    """
-    jobs = [(_header, file, audio_recipe(recipe), deep) for file in files]
+    """Yield the header of each file, or its error; errors of decoding are found with `deep`."""
+    jobs = [(header_of, file, audio_recipe(recipe), deep) for file in files]
     return in_processes(_or_error, jobs, n_threads(n_jobs) if deep else 1)
-
-
-def _header(file: Path, recipe: AudioRecipe, deep: bool) -> Header:
-    with opened(file) as stream:
-        return header_of(stream, shown(file), recipe, deep)
 
 
 def _or_error(function: Callable[..., Any], *arguments: Any) -> Any:
@@ -178,15 +157,9 @@ def _or_error(function: Callable[..., Any], *arguments: Any) -> Any:
 
 
 def audio_features(
-    file: str | Path,
-    recipe: AudioRecipe | str | None = None,
-    cache: FeatureCache | None = None,
+    file: str | Path, recipe: AudioRecipe | str | None = None, cache: FeatureCache | None = None
 ) -> np.ndarray:
-    """Return the features of one sound file, one row per name in `AudioRecipe.channel_names`.
-
-    Only the features themselves take memory that grows with the length of the file. Features
-    that are in the cache are not computed again.
-    """
+    """Return the features of one sound file, (n_rows, n_frames); the cache may hold them."""
     recipe = audio_recipe(recipe)
     # One thread, so that the bits are the same in any process.
     with opened(file) as stream, one_blas_thread():
@@ -238,6 +211,7 @@ def facts_of_audio(
         if progress is not None:
             progress(i + 1, len(listing.files))
     listing.keep([*good])
+    has_own_labels = bool(listing.labels) and not elsewhere.gives_labels
     found = [*good.values()]
     seconds = [header.seconds for header in found]
     kinds = Counter(header.kind for header in found)
@@ -257,10 +231,7 @@ def facts_of_audio(
         "remarks": [
             *listing.remarks,
             *told,
-            *filter(
-                None,
-                [not elsewhere.gives_labels and listing.labels and person_remark(listing.names)],
-            ),
+            *(person_remarks(listing.names) if has_own_labels else []),
         ],
     }
 
@@ -278,12 +249,10 @@ def _silence_of(headers: Sequence[Header], labels: Sequence[str]) -> dict[str, f
 def _digests(files: Any) -> list[bytes]:
     """Return digests of the content of files; only files of equal size are read."""
     sizes = [os.path.getsize(file) if os.path.isfile(file) else 0 for file in files]
-    often = Counter(sizes)
-    return [
-        _digest(file) if often[size] > 1 else b"" for file, size in zip(files, sizes, strict=True)
-    ]
-
-
-def _digest(file: Any) -> bytes:
-    with open(file, "rb") as content:
-        return hashlib.file_digest(content, "sha256").digest()
+    often, digests = Counter(sizes), []
+    for file, size in zip(files, sizes, strict=True):
+        digests.append(b"")
+        if often[size] > 1:
+            with open(file, "rb") as content:
+                digests[-1] = hashlib.file_digest(content, "sha256").digest()
+    return digests

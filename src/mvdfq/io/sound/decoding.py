@@ -1,7 +1,6 @@
-"""Sound files: recognised by their first bytes, opened, and decoded block by block.
+"""Sound files: recognised by their first bytes, opened, and decoded block by block to one channel.
 
-Samples are mixed to one channel, checked and resampled. Of all memory, only the features grow
-with the length of the file.
+Of all memory, only the features grow with the length of the file.
 """
 
 import hashlib
@@ -124,23 +123,17 @@ def holds_sound(glimpse: Glimpse) -> bool:
     """Is the file, or one of the first files of the folder, sound, or are all called sound?"""
     if is_sound(glimpse):
         return True
-    files = _some_files(glimpse.path)
-    if any(is_sound(Glimpse(path)) for path in files):
-        return True
-    return bool(files) and all(_ends_as_sound(path.name) for path in files)
-
-
-def _some_files(folder: Path) -> list[Path]:
-    """A few files of a folder and of its sub-folders, without hidden files; sound by name first."""
     found: list[Path] = []
-    for place, folders, files in os.walk(folder):
+    for place, folders, files in os.walk(glimpse.path):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         seen = sorted(name for name in files if not name.startswith("."))
         seen.sort(key=_ends_as_sound, reverse=True)  # covers and notes come last
         found += [Path(place, name) for name in seen[:3]]
         if len(found) >= FEW:
             break
-    return found
+    if any(is_sound(Glimpse(path)) for path in found):
+        return True
+    return bool(found) and all(_ends_as_sound(path.name) for path in found)
 
 
 class _Nameless(BufferedReader):
@@ -154,14 +147,14 @@ def opened(file: str | Path) -> Iterator[BinaryIO]:
     """Open a regular file: a pipe would be waited for, and a folder has no bytes."""
     try:
         status = os.stat(file)
-        if not stat.S_ISREG(status.st_mode):
-            raise ReadError(shown(file), "is not a regular file", MEND)
-        if not status.st_size:
-            raise ReadError(shown(file), "is empty (0 bytes)", MEND)
+        is_regular = stat.S_ISREG(status.st_mode)
+        if not is_regular or not status.st_size:
+            problem = "is empty (0 bytes)" if is_regular else "is not a regular file"
+            raise ReadError(shown(file), problem, MEND)
         stream = _Nameless(FileIO(file))
+    except ReadError:
+        raise
     except (OSError, ValueError) as error:
-        if isinstance(error, ReadError):
-            raise
         raise unreadable(file, error) from None
     with stream, unchanged(stream, shown(file)):
         yield stream
@@ -203,12 +196,10 @@ def decoded_features(stream: BinaryIO, name: str, recipe: AudioRecipe) -> np.nda
         return recipe.features(resampled(blocks, sound.samplerate, recipe.sr))
 
 
-def header_of(stream: BinaryIO, name: str, recipe: AudioRecipe, deep: bool = False) -> Header:
-    """Return the header of an open file; errors are the same as in `decoded_features`.
-
-    Only with `deep` are the samples decoded and checked too.
-    """
-    with _sound(stream, name, recipe) as sound:
+def header_of(file: Path, recipe: AudioRecipe, deep: bool = False) -> Header:
+    """Return the header of a file; with `deep` the samples are decoded and checked too."""
+    name = shown(file)
+    with opened(file) as stream, _sound(stream, name, recipe) as sound:
         kind = f"{sound.format} {sound.samplerate} Hz, {counted(sound.channels, 'channel')}"
         if not deep:
             if sound.frames < UNKNOWN:
@@ -235,7 +226,11 @@ def _sound(stream: BinaryIO, name: str, recipe: AudioRecipe) -> Iterator[Any]:
             is_silent = plain.read(4) in SILENT
             plain.seek(0)
             with nullcontext() if is_silent else hushed(), soundfile.SoundFile(plain) as sound:
-                _check_header(sound, name, recipe)
+                if not RATES[0] <= sound.samplerate <= RATES[1]:
+                    problem = f"{sound.samplerate} samples per second"
+                    raise ReadError(name, problem, f"from {RATES[0]} to {RATES[1]} are read")
+                if sound.frames < UNKNOWN:
+                    _check_duration(sound.frames / sound.samplerate, name, recipe)
                 yield sound
     except soundfile.LibsndfileError as error:
         reason = error.error_string.removeprefix("Error : ").rstrip(".")
@@ -258,17 +253,10 @@ def _check_whole(stream: BinaryIO, name: str) -> None:
         raise ReadError(name, problem, MEND)
 
 
-def _check_header(sound: Any, name: str, recipe: AudioRecipe) -> None:
-    if not RATES[0] <= sound.samplerate <= RATES[1]:
-        problem = f"{sound.samplerate} samples per second"
-        raise ReadError(name, problem, f"from {RATES[0]} to {RATES[1]} are read")
-    if sound.frames < UNKNOWN and sound.frames > recipe.max_duration * sound.samplerate:
-        raise _too_long(name, recipe)
-
-
-def _too_long(name: str, recipe: AudioRecipe) -> ReadError:
-    problem = f"lasts more than {recipe.max_duration:g} seconds"
-    return ReadError(name, problem, "cut the recording, or raise max_duration of the recipe")
+def _check_duration(seconds: float, name: str, recipe: AudioRecipe) -> None:
+    if seconds > recipe.max_duration:
+        problem = f"lasts more than {recipe.max_duration:g} seconds"
+        raise ReadError(name, problem, "cut the recording, or raise max_duration of the recipe")
 
 
 def _mono(sound: Any) -> Iterator[np.ndarray]:
@@ -292,8 +280,7 @@ def _checked(
             place = n + int(np.flatnonzero(~np.isfinite(block))[0])
             raise ReadError(name, f"sample {place} is not a finite number", MEND)
         n, peak = n + len(block), max(peak, loudest)
-        if n > recipe.max_duration * rate:
-            raise _too_long(name, recipe)
+        _check_duration(n / rate, name, recipe)
         yield block
     _check_length(n, rate, name, recipe)
     if peak <= SILENCE:

@@ -1,9 +1,7 @@
-"""A cache folder for extracted features.
+"""A cache folder for extracted features, named by content of the file, recipe and program.
 
-The name of an entry comes from the content of the sound file, the recipe, the source files that
-compute features and the versions of the packages they use. A renamed file keeps its entry; a
-changed file or program makes a new entry. A cache only saves time: an entry that cannot be read is
-computed again, and an entry that cannot be written is not an error.
+A cache only saves time: an entry that cannot be read is computed again, and an entry that cannot
+be written is not an error.
 """
 
 import hashlib
@@ -78,14 +76,10 @@ class FeatureCache:
         """Return the features of an entry; None if there is no entry, or a damaged entry."""
         try:
             stored = entry.read_bytes()
-        except OSError:
-            return None
-        digest, body = stored[:DIGEST], stored[DIGEST:]
-        if hashlib.sha256(body).digest() != digest:
-            return None
-        try:
-            features = np.load(BytesIO(body), allow_pickle=False)
-        except (ValueError, EOFError, OSError):  # whole, but not ours
+            if hashlib.sha256(stored[DIGEST:]).digest() != stored[:DIGEST]:
+                return None
+            features = np.load(BytesIO(stored[DIGEST:]), allow_pickle=False)
+        except (ValueError, EOFError, OSError):  # no entry, or whole, but not ours
             return None
         with suppress(OSError):
             os.utime(entry)  # the entry was used now: the entries used longest ago go first

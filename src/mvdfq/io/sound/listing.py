@@ -1,7 +1,6 @@
 """The sound files of a folder; their places in the folder give names, classes and groups."""
 
 import os
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -58,16 +57,23 @@ class AudioListing(Short):
         self.labels += [] if label is None else [label]
         self.groups += [] if group is None else [group]
 
+    def add_sound(self, file: Path, name: str, label: str | None) -> None:
+        """Add a file if it is meant as sound, and pass over all others."""
+        if meant_as_sound(file):
+            self.add(file, name, label)
+        else:
+            self.passed_over.append(shown(name))
+
     def refuse(self, path: Path, problem: str, hint: str) -> None:
         """Note what is wrong with a file or folder."""
         self.problems.append(ReadError(shown(path), problem, hint))
 
     def label(self, elsewhere: Elsewhere) -> None:
         """Take labels and groups from elsewhere; leave out files without them."""
-        source = Source(Path("."), skip_bad=True)
-        data = Dataset(np.arange(len(self.files)), self._column("labels"), self.names,
-                       self._column("groups"))  # fmt: skip
-        data = elsewhere.applied(data, source) if self.files else data
+        X, y, groups = np.arange(len(self.files)), self.column("labels"), self.column("groups")
+        data = Dataset(X, y, self.names, groups)
+        if self.files:
+            data = elsewhere.applied(data, Source(Path("."), skip_bad=True))
         self.keep(data.X.tolist())
         self.problems += data.skipped
         self.notes += data.remarks
@@ -75,7 +81,8 @@ class AudioListing(Short):
             [] if values is None else values.tolist() for values in (data.y, data.groups)
         )
 
-    def _column(self, name: str) -> np.ndarray | None:
+    def column(self, name: str) -> np.ndarray | None:
+        """Return labels or groups as an array; None if the folder does not name them."""
         values = getattr(self, name)
         return np.array(values) if values else None
 
@@ -105,21 +112,15 @@ def list_audio(path: Any) -> AudioListing:
     >>> list_audio(["7_anna_1.wav", "7_ben_1.wav"]).names
     ['7_anna_1.wav', '7_ben_1.wav']
     """
-    if not isinstance(path, str | os.PathLike):
-        return _from_files(path)
-    if not os.path.isdir(path):
-        return _from_files([path])
-    if os.path.isfile(os.path.join(path, METADATA)):
-        return _from_metadata(Path(path))
-    return _from_folders(Path(path))
-
-
-def _from_files(paths: Iterable[Any]) -> AudioListing:
+    paths = [path] if isinstance(path, str | os.PathLike) else path
+    if paths is not path and os.path.isdir(path):
+        has_table = os.path.isfile(os.path.join(path, METADATA))
+        return (_from_metadata if has_table else _from_folders)(Path(path))
     listing = AudioListing()
-    for path in paths:
-        if not isinstance(path, str | os.PathLike):
-            raise TypeError(f"path must hold paths of files, got {type(path).__name__}.")
-        listing.add(Path(path), os.fspath(path), None)
+    for one in paths:
+        if not isinstance(one, str | os.PathLike):
+            raise TypeError(f"path must hold paths of files, got {type(one).__name__}.")
+        listing.add(Path(one), os.fspath(one), None)
     return listing
 
 
@@ -136,22 +137,13 @@ def _from_folders(root: Path) -> AudioListing:
             listing.refuse(folder, "is an empty folder", hint)
     has_classes = bool(listing.files or listing.problems)
     for entry in (entry for entry in entries if entry not in folders):
-        if not has_classes:
-            _add_sound(listing, entry, entry.name, None)
-        elif meant_as_sound(entry):
+        if has_classes and meant_as_sound(entry):
             hint = "move the file into the folder of its class"
             listing.refuse(entry, "lies beside the class folders", hint)
         else:
-            listing.passed_over.append(shown(entry.name))
+            listing.add_sound(entry, entry.name, None)
     listing.problems.sort(key=lambda problem: problem.path)
     return listing
-
-
-def _add_sound(listing: AudioListing, entry: Path, name: str, label: str | None) -> None:
-    if meant_as_sound(entry):
-        listing.add(entry, name, label)
-    else:
-        listing.passed_over.append(shown(name))
 
 
 def _walk(folder: Path, root: Path, listing: AudioListing, above: tuple[Any, ...]) -> None:
@@ -165,7 +157,7 @@ def _walk(folder: Path, root: Path, listing: AudioListing, above: tuple[Any, ...
             _walk(entry, root, listing, (*above, here))
         else:
             parts = entry.relative_to(root).parts
-            _add_sound(listing, entry, "/".join(parts), parts[0])
+            listing.add_sound(entry, "/".join(parts), parts[0])
 
 
 def _identity(folder: Path) -> tuple[int, int]:
@@ -180,17 +172,14 @@ def _entries(folder: Path, root: Path, listing: AudioListing) -> list[Path]:
     except OSError as error:
         listing.problems.append(unreadable(folder, error))
         return []
-    return [folder / name for name in names if _is_inside(folder / name, root, listing)]
-
-
-def _is_inside(path: Path, root: Path, listing: AudioListing) -> bool:
-    """Tell whether a path does not lead out of the folder; note the problem if it does."""
-    try:
-        check_inside(path, root)
-    except ReadError as error:
-        listing.refuse(path, error.problem, error.hint)
-        return False
-    return True
+    entries = []
+    for path in (folder / name for name in names):
+        try:
+            check_inside(path, root)
+            entries.append(path)
+        except ReadError as error:
+            listing.refuse(path, error.problem, error.hint)
+    return entries
 
 
 def _from_metadata(root: Path) -> AudioListing:

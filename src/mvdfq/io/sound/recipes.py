@@ -1,7 +1,4 @@
-"""Recipes: the settings that turn sound into rows of numbers, and the computation itself.
-
-Parameters have librosa's names, defaults and meaning where both have them.
-"""
+"""Recipes: the settings that turn sound into rows of numbers, with librosa's names and defaults."""
 
 import hashlib
 from collections.abc import Iterable, Iterator
@@ -166,9 +163,10 @@ class AudioRecipe:
     def features(self, blocks: Iterable[np.ndarray]) -> np.ndarray:
         """Return the rows of a signal that comes in `blocks`, at `sr` samples per second."""
         mel, bands, silent = [], [], []
+        bank = self.sr, self.n_fft, self.n_mels, self.htk, self.mel_norm
         for power in self.spectra(blocks):
             silent.append(~power.any(axis=1))
-            logs = self.logarithm(power @ self._mel_weights(power.dtype))
+            logs = self.logarithm(power @ spectral.mel_triangles(*bank, power.dtype))
             # If loudness is cut relative to the loudest frame, all frames must be read first.
             mel.append(logs if self._cuts else self._cepstra(logs))
             if self.fft64:
@@ -192,7 +190,9 @@ class AudioRecipe:
         # in double precision; cast below to the precision of the signal
         window = spectral.window_values(self.window, width)
         first = (span - width) // 2  # the window stands in the middle of its frame
-        for frames in spectral.frames_of(self._padded(blocks), self.hop_length, span):
+        edge = [np.zeros(self.n_fft // 2, dtype=np.float32)] if self.center is True else []
+        padded = chain(edge, blocks, edge)
+        for frames in spectral.frames_of(padded, self.hop_length, span):
             # The place of the window within the n_fft samples changes the phase alone, so all
             # zeros may follow the window.
             part = frames[:, first : first + width]
@@ -220,17 +220,6 @@ class AudioRecipe:
     @property
     def _cuts(self) -> bool:
         return self.log == "db" and self.top_db is not None
-
-    def _padded(self, blocks: Iterable[np.ndarray]) -> Iterable[np.ndarray]:
-        if self.center is not True:
-            return blocks
-        edge = np.zeros(self.n_fft // 2, dtype=np.float32)
-        return chain([edge], blocks, [edge])
-
-    def _mel_weights(self, dtype: np.dtype) -> np.ndarray:
-        return spectral.mel_triangles(
-            self.sr, self.n_fft, self.n_mels, self.htk, self.mel_norm, dtype
-        )
 
     def _cepstra(self, logs: np.ndarray) -> np.ndarray:
         return logs @ spectral.dct_matrix(self.n_mels, self.n_mfcc, logs.dtype)
@@ -350,12 +339,6 @@ def log_bands(
     spectral.check_bands(n_fft, n_bands)
     frames = dict(n_fft=n_fft, hop_length=hop_length, win_length=win_length, window=window)
     recipe = AudioRecipe(**frames, center=center, log=log, amin=amin, top_db=top_db)
-    spectra = recipe.spectra([_signal(y)])
-    parts = recipe.cut([recipe.logarithm(spectral.band_means(power, n_bands)) for power in spectra])
-    return np.ascontiguousarray(np.concatenate([*parts]).T)
-
-
-def _signal(y: Any) -> np.ndarray:
     y = np.asarray(y)
     if y.ndim != 1 or y.dtype.kind != "f" or not y.size:
         raise ValueError(
@@ -364,4 +347,7 @@ def _signal(y: Any) -> np.ndarray:
         )
     if not np.isfinite(y).all():
         raise ValueError(f"Sample {np.flatnonzero(~np.isfinite(y))[0]} of y is not finite.")
-    return y.astype(np.float64 if y.dtype.itemsize > 4 else np.float32, copy=False)
+    y = y.astype(np.float64 if y.dtype.itemsize > 4 else np.float32, copy=False)
+    means = (spectral.band_means(power, n_bands) for power in recipe.spectra([y]))
+    parts = recipe.cut([recipe.logarithm(energy) for energy in means])
+    return np.ascontiguousarray(np.concatenate([*parts]).T)

@@ -9,8 +9,7 @@ with one value per sequence, ``channel_names`` and ``symbolic`` with one value p
 
 import math
 import zipfile
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any
 
@@ -18,7 +17,7 @@ import numpy as np
 
 from mvdfq._utils.files import guarded_array, replacing
 from mvdfq.io.dataset import Dataset, Format, joined_parts
-from mvdfq.io.source import ReadError, Source, unchanged
+from mvdfq.io.source import Source, unchanged
 from mvdfq.sequences import Sequences, check_sequences
 from mvdfq.sequences.converters import from_time_first
 
@@ -33,35 +32,11 @@ NAMES = ["names", "ids", "name", "id"]
 GROUPS = ["groups", "group"]
 
 
-@contextmanager
-def damage_is_said(source: Source, what: str) -> Iterator[None]:
-    """Turn every error that a damaged file leads to into a ReadError."""
-    try:
-        yield
-    except ReadError:
-        raise
-    except Exception as error:  # zipfile, zlib and NumPy's reader of headers raise many types
-        source.fail(f"{what} is damaged or cut short ({type(error).__name__}: {error})"[:300])
-
-
-def read_array(source: Source) -> np.ndarray:
-    """Read the array of an .npy file."""
-    size = source.path.stat().st_size
-    with (
-        open(source.path, "rb") as file,
-        unchanged(file, source.path),
-        damage_is_said(source, "the array"),
-    ):
-        values = _read(source, file, size, "the array")
-    source.tell(size, size)
-    return values
-
-
 def read_archive(source: Source, names: Sequence[str] = ()) -> dict[str, np.ndarray]:
     """Read the named arrays of an .npz file, by name; all arrays if no names are given."""
     arrays = {}
     with (
-        damage_is_said(source, "the archive"),
+        source.guard("the archive"),
         open(source.path, "rb") as raw,
         unchanged(raw, source.path),
         zipfile.ZipFile(raw) as archive,
@@ -137,15 +112,17 @@ def column(
 
 def read_npy(source: Source, time_first: bool = False) -> Dataset:
     """Read an array with two or three axes."""
-    return _foreign(source, {"x": read_array(source)}, time_first)
+    size = source.path.stat().st_size
+    with open(source.path, "rb") as file, unchanged(file, source.path), source.guard("the array"):
+        values = _read(source, file, size, "the array")
+    source.tell(size, size)
+    return _foreign(source, {"x": values}, time_first)
 
 
 def read_npz(source: Source, time_first: bool = False) -> Dataset:
     """Read an archive of arrays."""
     arrays = read_archive(source)
-    if MARK in arrays:
-        return _own(source, arrays)
-    return arrays_dataset(source, arrays, time_first)
+    return (_own if MARK in arrays else arrays_dataset)(source, arrays, time_first)
 
 
 def arrays_dataset(source: Source, arrays: Mapping[str, Any], time_first: bool) -> Dataset:
@@ -158,8 +135,8 @@ def arrays_dataset(source: Source, arrays: Mapping[str, Any], time_first: bool) 
     return joined_parts(source.path, datasets, list(parts))
 
 
-def _own(source: Source, arrays: Mapping[str, np.ndarray]) -> Dataset:
-    """A data set in our own layout, with all optional arrays, after a check of their lengths."""
+def _own(source: Source, arrays: Mapping[str, np.ndarray], time_first: bool) -> Dataset:
+    """Read our own layout, with all optional arrays, after a check of their lengths."""
     if arrays[MARK].shape != () or arrays[MARK].dtype.kind not in "iu" or arrays[MARK] != 1:
         source.fail("a layout of a newer mvdfq", "update mvdfq: this version reads layout 1")
     data, offsets = required(source, arrays, "data", "offsets")
@@ -229,60 +206,49 @@ def _foreign(
 
 
 def _sequences(values: Any, lengths: np.ndarray | None, time_first: bool) -> Sequences:
-    """Return sequences of an array with three axes, with two (univariate), or with lengths.
-
-    A list holds one array per sequence.
-    """
+    """Return sequences of a list, or an array: three axes, two (univariate), or with lengths."""
     if isinstance(values, list):
         return from_time_first(values) if time_first else check_sequences(values)
-    if lengths is not None and values.ndim == 2:
-        return _cut(values, lengths)
+    if lengths is not None:
+        is_whole = lengths.ndim == 1 and lengths.dtype.kind in "iu" and lengths.size
+        if not is_whole or (lengths < 0).any():
+            raise ValueError(
+                f"its lengths are not whole numbers of shape (n_sequences,): {lengths}"
+            )
+        if values.ndim == 2:
+            return _cut(values, lengths)
     if values.ndim not in (2, 3) or 0 in values.shape:
         raise ValueError(
             f"shape {values.shape} cannot be (n_sequences, n_channels, n_timepoints) or, "
             f"univariate, (n_sequences, n_timepoints)"
         )
     X = from_time_first(values) if time_first and values.ndim == 3 else check_sequences(values)
-    return X if lengths is None else _without_padding(X, lengths)
-
-
-def _without_padding(X: Sequences, lengths: np.ndarray) -> Sequences:
-    """Cut sequences that were padded to one length back to their own lengths."""
-    is_whole = lengths.dtype.kind in "iu" and lengths.shape == (len(X),)
-    if not is_whole or (lengths < 0).any() or (lengths > X.lengths.max()).any():
+    if lengths is None:
+        return X
+    if len(lengths) != len(X) or (lengths > X.lengths.max()).any():
         raise ValueError(
             f"its lengths are not one whole number for each of {len(X)} sequences, at most "
             f"{X.lengths.max()}"
         )
+    # the sequences were padded to one length
     return check_sequences([x[:, :n] for x, n in zip(X, lengths.tolist(), strict=True)])
 
 
 def _cut(values: np.ndarray, lengths: np.ndarray) -> Sequences:
     """Cut frames that lie end to end; the lengths add up to the size of the axis of time."""
-    if lengths.ndim != 1 or lengths.dtype.kind not in "iu" or (lengths < 0).any():
-        raise ValueError(f"its lengths are not whole numbers of shape (n_sequences,): {lengths}")
     total, cuts = int(lengths.sum(dtype=np.int64)), np.cumsum(lengths, dtype=np.int64)[:-1]
-    if not lengths.size or total not in values.shape:
+    if total not in values.shape:
         raise ValueError(f"shape {values.shape}, but the lengths add up to {total} frames")
     frames = values if total == values.shape[0] else values.T
     return from_time_first(np.split(frames, cuts))
 
 
-NPZ = Format(
-    "npz",
-    lambda glimpse: any(name.endswith(".npy") for name in glimpse.members),
-    read_npz,
-    options=("time_first",),
-    extensions=("npz",),
-)
-
-
-NPY = Format(
-    "npy",
-    lambda glimpse: glimpse.start.startswith(b"\x93NUMPY"),
-    read_npy,
-    options=("time_first",),
-    extensions=("npy",),
+NPZ, NPY = (
+    Format(name, sniff, read, options=("time_first",), extensions=(name,))
+    for name, sniff, read in (
+        ("npz", lambda look: any(name.endswith(".npy") for name in look.members), read_npz),
+        ("npy", lambda look: look.start.startswith(b"\x93NUMPY"), read_npy),
+    )
 )
 
 

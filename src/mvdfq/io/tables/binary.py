@@ -1,46 +1,35 @@
-"""Tables in files that are not plain text: Parquet, Feather, Excel and JSON."""
+"""Files of other programs: Parquet, Feather, Excel, JSON and MATLAB; what is not read."""
 
 import json
+import math
+import subprocess
+import sys
 import zipfile
-from collections.abc import Callable, Iterator, Mapping
+import zlib
+from collections.abc import Iterator, Mapping
 from contextlib import closing
-from functools import partial, wraps
-from typing import Any
+from io import BytesIO
+from typing import IO, Any
 
 import numpy as np
 
 from mvdfq.io.dataset import Dataset, Format
 from mvdfq.io.source import Glimpse, ReadError, Source, unchanged
-from mvdfq.io.tables.arrays import damage_is_said
+from mvdfq.io.tables.arrays import arrays_dataset
 from mvdfq.io.tables.column_roles import COLUMNS
-from mvdfq.io.tables.csv_tables import CHUNK, Table, table_from
-from mvdfq.io.tables.in_memory import Frame, columns_dataset, table_dataset
+from mvdfq.io.tables.csv_tables import CHUNK, table_of
+from mvdfq.io.tables.in_memory import Frame, by_column, columns_dataset, table_dataset
 from mvdfq.sequences.tables import TableColumns, as_column, columns_of
 
 # Bytes of a JSON file; as objects of Python its numbers take about ten times as much.
 LARGEST_JSON = 2**28
+# MATLAB's classes of variables that hold numbers, text, or a list of arrays.
+PLAIN = frozenset(
+    "double single int8 uint8 int16 uint16 int32 uint32 int64 uint64 logical char cell".split()
+)
+COMPRESSED = 15
 
 
-def _named(read: Callable[..., Dataset]) -> Callable[..., Dataset]:
-    """Return a reader whose errors name the file."""
-
-    @wraps(read)
-    def run(source: Source, **options: Any) -> Dataset:
-        try:
-            return read(source, **options)
-        except ReadError:
-            raise
-        except (ValueError, OverflowError) as error:
-            source.fail(str(error))
-
-    return run
-
-
-def _begins(mark: bytes, glimpse: Glimpse) -> bool:
-    return glimpse.start.startswith(mark)
-
-
-@_named
 def read_arrow(source: Source, **options: Any) -> Dataset:
     """Read a Parquet file, or a Feather file, which is an Arrow file, batch by batch."""
     try:
@@ -49,17 +38,17 @@ def read_arrow(source: Source, **options: Any) -> Dataset:
     except ImportError:
         source.fail("reading Parquet and Feather needs pyarrow", "pip install pyarrow")
     kind = "parquet" if Glimpse(source.path).start.startswith(b"PAR1") else "feather"
-    try:
-        with open(source.path, "rb") as raw, unchanged(raw, source.path):
+    with source.guard(), open(source.path, "rb") as raw, unchanged(raw, source.path):
+        try:
             table = dataset(source.path, format=kind)
-            _check_arrow(source, pyarrow, table.schema, table.count_rows())
             return _from_batches(source, pyarrow, table, options)
-    except (pyarrow.ArrowException, OSError, UnicodeDecodeError) as error:
-        source.fail(f"the file is damaged or cut short ({error})"[:300])
+        except (pyarrow.ArrowException, OSError, UnicodeDecodeError) as error:
+            source.fail(f"the file is damaged or cut short ({error})"[:300])
 
 
-def _check_arrow(source: Source, arrow: Any, schema: Any, size: int) -> None:
-    """Refuse a table that is too large, or empty, or holds what is not a value."""
+def _from_batches(source: Source, arrow: Any, table: Any, options: Mapping[str, Any]) -> Dataset:
+    """Read a table, unless it is too large, or empty, or holds what is not a value."""
+    schema, size = table.schema, table.count_rows()
     if size * len(schema.names) * 8 > source.max_bytes:
         source.fail(f"{size} rows of {len(schema.names)} columns", "max_bytes allows more")
     if not size or not schema.names:
@@ -67,31 +56,23 @@ def _check_arrow(source: Source, arrow: Any, schema: Any, size: int) -> None:
     for name, kind in zip(schema.names, schema.types, strict=True):
         if arrow.types.is_binary(kind) or arrow.types.is_struct(kind):
             source.fail(f"column {name!r} is of type {kind}", "numbers, text and times are read")
-
-
-def _from_batches(source: Source, arrow: Any, table: Any, options: Mapping[str, Any]) -> Dataset:
-    schema, size = table.schema, table.count_rows()
     if any(map(arrow.types.is_nested, schema.types)):
-        return columns_dataset(source, columns_of(_valid(table.to_table())), options)
+        whole = table.to_table()
+        whole.validate(full=True)
+        return columns_dataset(source, columns_of(whole), options)
 
     def parts() -> Iterator[list[np.ndarray]]:
         done = 0
         for batch in table.to_batches(batch_size=CHUNK):
+            # Arrow believes what a file says of its bytes: a damaged file would end the process
+            batch.validate(full=True)
             if len(batch):
-                mine = arrow.Table.from_batches([_valid(batch)])
-                yield list(columns_of(mine).arrays.values())
+                yield list(columns_of(arrow.Table.from_batches([batch])).arrays.values())
             done += len(batch)
             source.tell(done, size)
 
     frame = Frame(list(schema.names), parts, _index_names(schema.metadata))
     return table_dataset(source, frame, options)
-
-
-def _valid(values: Any) -> Any:
-    """Return a table or batch whose lengths stay inside its bytes, or raise an error."""
-    # Arrow believes what a file says of its bytes: a damaged file would end the process
-    values.validate(full=True)
-    return values
 
 
 def _index_names(metadata: Mapping[bytes, bytes] | None) -> set[str]:
@@ -111,7 +92,7 @@ def read_excel(source: Source, **options: Any) -> Dataset:
     except ImportError:
         hint = "pip install openpyxl, or save the sheet as CSV"
         source.fail("reading Excel files needs openpyxl", hint)
-    with damage_is_said(source, "the file"):
+    with source.guard("the file"):
         with zipfile.ZipFile(source.path) as archive:
             if sum(member.file_size for member in archive.infolist()) > source.max_bytes:
                 source.fail("too large when unpacked", "max_bytes allows more")
@@ -119,17 +100,12 @@ def read_excel(source: Source, **options: Any) -> Dataset:
         with closing(book):
             if len(book.sheetnames) > 1:
                 source.remark(f"sheet {book.sheetnames[0]!r} is read; other sheets are left out")
-            return table_dataset(source, _sheet(source, book.worksheets[0]), options)
-
-
-def _sheet(source: Source, sheet: Any) -> Table:
-    def rows() -> Iterator[tuple[int, list[str]]]:
-        for i, row in enumerate(sheet.iter_rows(values_only=True), 1):
-            cells = ["" if value is None else str(value).strip() for value in row]
-            if any(cells):
-                yield i, cells
-
-    return table_from(source, rows())
+            texts = (
+                (i, ["" if value is None else str(value).strip() for value in row])
+                for i, row in enumerate(book.worksheets[0].iter_rows(values_only=True), 1)
+            )
+            rows = ((i, cells) for i, cells in texts if any(cells))
+            return table_dataset(source, table_of(source, rows), options)
 
 
 def _is_json(glimpse: Glimpse) -> bool:
@@ -138,7 +114,6 @@ def _is_json(glimpse: Glimpse) -> bool:
     return first[:1] == "{" or (first[:1] == "[" and first[1:].lstrip()[:1] in ("{", "[", ""))
 
 
-@_named
 def read_json(source: Source, **options: Any) -> Dataset:
     """Read a table in JSON: a list of records, lines of records, columns, or columns and data."""
     if source.path.stat().st_size > min(LARGEST_JSON, source.max_bytes):
@@ -153,7 +128,8 @@ def read_json(source: Source, **options: Any) -> Dataset:
     except (ValueError, TypeError, AttributeError, RecursionError) as error:
         hint = 'a list of records [{"x": 1}, ...] and columns {"x": [1, ...]} are read'
         source.fail(f"the JSON is not a table ({error})"[:200], hint)
-    return columns_dataset(source, TableColumns(arrays), options)
+    with source.guard():
+        return columns_dataset(source, TableColumns(arrays), options)
 
 
 def _json_columns(found: Any) -> dict[str, np.ndarray]:
@@ -161,30 +137,143 @@ def _json_columns(found: Any) -> dict[str, np.ndarray]:
     if isinstance(found, dict) and {"columns", "data"} <= {*found}:
         found = [dict(zip(found["columns"], row, strict=True)) for row in found["data"]]
     if isinstance(found, list):
-        names = dict.fromkeys(name for record in found for name in record.keys())
-        found = {name: [record.get(name) for record in found] for name in names}
+        found = by_column(found)
     columns = {
         name: list(values.values()) if isinstance(values, dict) else values
         for name, values in found.items()
     }
-    return {name: as_column([_plain(value) for value in values], name)
-            for name, values in columns.items()}  # fmt: skip
+    # None is NaN: nothing in place of a number, or of a word
+    return {
+        name: as_column([float("nan") if value is None else value for value in values], name)
+        for name, values in columns.items()
+    }
 
 
-def _plain(value: Any) -> Any:
-    """Return None as NaN: nothing in place of a number, or of a word."""
-    return float("nan") if value is None else value
+def read_mat(source: Source, time_first: bool = False) -> Dataset:
+    """Read the variables X and y, or X_train ..., of a MATLAB file; X may be a cell array."""
+    with open(source.path, "rb") as file, unchanged(file, source.path):
+        with source.guard("the file"):
+            unpacked = _check_unpacked(source, file)
+        arrays = {
+            name: _plain(source, name, values)
+            for name, values in _in_a_process(source, unpacked).items()
+        }
+    return arrays_dataset(source, arrays, time_first)
 
 
-PARQUET, FEATHER = (
-    Format(name, partial(_begins, mark), read_arrow, options=COLUMNS, extensions=(name,))
-    for name, mark in (("parquet", b"PAR1"), ("feather", b"ARROW1"))
+def _in_a_process(source: Source, unpacked: int) -> dict[str, Any]:
+    """Return the variables as another process reads them; cells are a list of arrays."""
+    # scipy believes what a file says of its bytes: a damaged file would end the process
+    command = [sys.executable, "-c", f"from {__name__} import send; send()"]
+    done = subprocess.run([*command, str(source.path), str(unpacked)], capture_output=True)
+    if done.returncode:
+        said = done.stderr.decode(errors="replace").strip().rpartition("\n")[2].partition(": ")[2]
+        damaged = f"the file is damaged or cut short ({said or 'its reader crashed'})"
+        source.fail(said if said.startswith("variable ") else damaged)
+    found: dict[str, Any] = {}
+    with np.load(BytesIO(done.stdout)) as sent:
+        for key in sent.files:
+            name, is_cell, _ = key.partition("/")
+            if is_cell:
+                found.setdefault(name, []).append(sent[key])
+            else:
+                found[name] = sent[key]
+    return found
+
+
+def send() -> None:
+    """Write the variables of the file that the command line names to the output, as .npz."""
+    from scipy.io import loadmat, whosmat
+
+    path, unpacked = sys.argv[1], int(sys.argv[2])
+    # Refuse variables of other classes, and those that claim more than the file can hold.
+    for name, shape, kind in whosmat(path):
+        if math.prod(shape) > unpacked:
+            raise ValueError(f"variable {name!r} claims shape {shape}, more than the file can hold")
+        if kind not in PLAIN:
+            raise ValueError(
+                f"variable {name!r} is of class {kind} {shape}; save arrays of numbers, or a cell "
+                f"array of them, as X and y"
+            )
+    arrays: dict[str, np.ndarray] = {}
+    for name, values in loadmat(path, chars_as_strings=True).items():
+        if name.startswith("__"):
+            continue
+        if values.dtype.kind == "O":
+            arrays |= {f"{name}/{i}": cell for i, cell in enumerate(values.ravel().tolist())}
+        else:
+            arrays[name] = values
+    np.savez(sys.stdout.buffer, allow_pickle=False, **arrays)
+
+
+def _check_unpacked(source: Source, file: IO[bytes]) -> int:
+    """Return the size of the unpacked variables; refuse more than `max_bytes`."""
+    left = source.max_bytes
+    for kind, size in _elements(file):
+        packer = zlib.decompressobj() if kind == COMPRESSED else None
+        while size > 0 and (block := file.read(min(size, 1 << 16))):
+            size -= len(block)
+            while block:
+                left -= len(packer.decompress(block, 1 << 20)) if packer else len(block)
+                block = packer.unconsumed_tail if packer else b""
+                if left < 0:
+                    source.fail("too large when unpacked", "max_bytes allows more")
+    file.seek(0)
+    return source.max_bytes - left
+
+
+def _elements(file: IO[bytes]) -> Iterator[tuple[int, int]]:
+    """Yield kind and size of the variables of a file of version 5; none for older files."""
+    head = file.read(128)
+    order: Any = {b"IM": "little", b"MI": "big"}.get(head[126:128])
+    while order and len(tag := file.read(8)) == 8:
+        end = file.tell() + (size := int.from_bytes(tag[4:], order))
+        yield int.from_bytes(tag[:4], order), size
+        file.seek(end)
+
+
+def _plain(source: Source, name: str, values: Any) -> Any:
+    """Return a variable: text as a column, a column of a matrix as a column, cells as a list."""
+    if not isinstance(values, list):
+        if values.dtype.kind == "U":
+            return np.char.strip(values.ravel())
+        # MATLAB has no arrays of one axis
+        is_column = values.ndim == 2 and 1 in values.shape
+        return values.squeeze(axis=int(values.shape[0] != 1)) if is_column else values
+    if all(cell.dtype.kind == "U" for cell in values):
+        return np.array([str(cell.squeeze()) for cell in values])
+    if not all(cell.dtype.kind in "biuf" for cell in values):
+        source.fail(f"variable {name!r} holds cells that are neither numbers nor text")
+    return values
+
+
+PARQUET, FEATHER, EXCEL, JSON, MAT = (
+    Format(name, sniff, read, options=options, extensions=(name, *more))
+    for name, sniff, read, options, more in (
+        ("parquet", lambda look: look.start.startswith(b"PAR1"), read_arrow, COLUMNS, ()),
+        ("feather", lambda look: look.start.startswith(b"ARROW1"), read_arrow, COLUMNS, ()),
+        ("xlsx", lambda look: "xl/workbook.xml" in look.members, read_excel, COLUMNS, ()),
+        ("json", _is_json, read_json, COLUMNS, ("jsonl", "ndjson")),
+        ("mat", lambda look: look.start.startswith(b"MATLAB 5.0"), read_mat, ("time_first",), ()),
+    )
 )
-EXCEL = Format(
-    "xlsx",
-    lambda glimpse: "xl/workbook.xml" in glimpse.members,
-    read_excel,
-    options=COLUMNS,
-    extensions=("xlsx",),
-)
-JSON = Format("json", _is_json, read_json, options=COLUMNS, extensions=("json", "jsonl", "ndjson"))
+# Files that are not read, by their ending: how to convert them.
+CONVERT = {
+    **dict.fromkeys(("h5", "hdf5"), "mvdfq.io.write_npz('a.npz', h5py.File(PATH)['X'][:], y)"),
+    "edf": "mne.io.read_raw_edf(PATH).to_data_frame().to_csv('a.csv')",
+    "bdf": "mne.io.read_raw_bdf(PATH).to_data_frame().to_csv('a.csv')",
+    "xls": "save the sheet as .xlsx or CSV",
+    "pkl": "pickled objects may hold code and are never loaded; mvdfq.io.write_npz(PATH, X, y)",
+    "rds": "write.csv(readRDS(PATH), 'a.csv', row.names=FALSE)",
+    "sav": "pandas.read_spss(PATH).to_csv('a.csv')",
+    "dta": "pandas.read_stata(PATH).to_csv('a.csv')",
+    "wma": "ffmpeg -i a.wma a.wav",
+}
+
+
+def conversion(name: str) -> ReadError | None:
+    """Return the error for a file of a format that is not read, with the way to convert it."""
+    ending = name.lower().rpartition(".")[2]
+    if ending not in CONVERT:
+        return None
+    return ReadError(name, f".{ending} files are not read", f"convert: {CONVERT[ending]}")

@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from mvdfq.io.source import Glimpse, ReadError, Source
-from mvdfq.io.tables.csv_tables import first_rows, is_given, named_columns
+from mvdfq.io.tables.csv_tables import counts_up, first_rows, is_given, is_value, named_columns
 from mvdfq.io.tables.times import are_dates, epoch_unit, moments, split_unit
 
 # How columns are called, in lower case and without spaces, dashes and underscores. The first name
@@ -81,10 +81,7 @@ class Roles:
 
 @dataclass(frozen=True)
 class Columns:
-    """The columns as the user names them, by name or by number; the default finds them.
-
-    `label`, `group` and `time` may be None: the column is not there, or must not be read.
-    """
+    """The columns as the user names them, by name or number; None: not there, or not read."""
 
     label: str | int | None = "label"
     id: str | int | None = "id"
@@ -116,9 +113,11 @@ class Columns:
         Columns that the user names must be there. A second column of times, an empty column
         without a name and columns of an `index` are left out; an index may be an id or a time.
         """
-        _check_names(source, header)
+        for name in (name for j, name in enumerate(header) if name and name in header[:j]):
+            source.fail(f"line 1: two columns {name!r}", "names of columns must differ")
         dropped = {_named(source, "drop", name, header) for name in self.drop}
-        self._check_categories(source, header)
+        for name in (name for name in self.categories if name not in header):
+            source.fail(f"line 1: no column {name!r}, but categories names this column")
         cells = [list(column) for column in zip(*sample, strict=False)]
         cells += [[] for _ in range(len(header) - len(cells))]
         chosen = None
@@ -138,32 +137,28 @@ class Columns:
         is_clock = at is not None and not counts_rows(at, header, cells[at], ids)
         return Roles(header, places, chosen or free, self._unit(header), is_clock)
 
-    def _check_categories(self, source: Source, header: Sequence[str]) -> None:
-        for name in self.categories:
-            if name not in header:
-                source.fail(f"line 1: no column {name!r}, but categories names this column")
-
     def _places(
         self, source: Source, header: Sequence[str], apart: Collection[int]
     ) -> dict[str, int]:
         """Return the columns that the user names, and columns with a known name, except times."""
-        wishes = {key: getattr(self, key) for key in NAMES if getattr(self, key) not in (None, key)}
-        if self._unit(header) is not None:
-            wishes["time"] = str(self.time).rpartition(":")[0]
-        named = {key: _named(source, key, wish, header) for key, wish in wishes.items()}
+        named = {}
+        for key in NAMES:
+            if (wish := getattr(self, key)) not in (None, key):
+                if key == "time" and self._unit(header) is not None:
+                    wish = str(wish).rpartition(":")[0]
+                named[key] = _named(source, key, wish, header)
         for key in ("id", "label", "group"):
             taken = {*named.values(), *apart}
-            known = [i for i in known_places(key, header) if i not in taken]
-            if getattr(self, key) == key and known:
-                named[key] = known[0]
+            known = (i for i in known_places(key, header) if i not in taken)
+            if getattr(self, key) == key and (place := next(known, None)) is not None:
+                named[key] = place
         return {key: named[key] for key in ("id", "label", "group", "time") if key in named}
 
     def _unit(self, header: Sequence[str]) -> float | None:
         """Return the unit in ``time="clock:ms"``, in seconds."""
         if not isinstance(self.time, str) or ":" not in self.time or self.time in header:
             return None
-        name, _, unit = self.time.rpartition(":")
-        return split_unit(f"{name} ({unit})")[1]
+        return split_unit(f"x ({self.time.rpartition(':')[2]})")[1]
 
 
 COLUMNS = tuple(column.name for column in fields(Columns))
@@ -175,12 +170,6 @@ def some(names: Sequence[str], most: int = 12) -> str:
     return shown if len(names) <= most else f"{shown} and {len(names) - most} more"
 
 
-def _check_names(source: Source, header: Sequence[str]) -> None:
-    for j, name in enumerate(header):
-        if name and name in header[:j]:
-            source.fail(f"line 1: two columns {name!r}", "names of columns must differ")
-
-
 def _named(source: Source, key: str, wish: str | int, header: Sequence[str]) -> int:
     """Return the place of a column that the user names; a number counts from 0, or from the end."""
     if isinstance(wish, int) and -len(header) <= wish < len(header):
@@ -189,7 +178,8 @@ def _named(source: Source, key: str, wish: str | int, header: Sequence[str]) -> 
     bare = [split_unit(name)[0] for name in folded]
     for names, name in (
         (header, str(wish)),
-        *((them, str(wish).casefold()) for them in (folded, bare)),
+        (folded, str(wish).casefold()),
+        (bare, str(wish).casefold()),
     ):
         if names.count(name) == 1:
             return names.index(name)
@@ -207,10 +197,7 @@ def _plain(name: str) -> str:
 
 
 def known_places(key: str, header: Sequence[str]) -> Iterator[int]:
-    """Yield the places of columns with a known name, in the order of the known names.
-
-    An exact name comes before a longer name: ``label`` before ``label_id``.
-    """
+    """Yield columns with a known name, the best first; ``label`` comes before ``label_id``."""
     plain = [_plain(name) for name in header]
     for name in NAMES[key]:
         yield from (i for i, one in enumerate(plain) if one == name)
@@ -253,10 +240,7 @@ def has_unit_of_time(name: str) -> bool:
 
 
 def is_bare_series(roles: Roles, rows: Sequence[Sequence[str]]) -> bool:
-    """Is this one series without a header: few columns, many rows, and a first column that rises?
-
-    A user who names a column of labels or of ids says that each row is a series.
-    """
+    """Is this one series: no header, label or id, few columns, and a first column that rises?"""
     n = len(roles.header)
     bare = list(roles.header) == list(map(str, range(n))) and not {"id", "label"} & {*roles.places}
     if not bare or not 1 < n <= min(FEW, len(rows) // 2):
@@ -273,15 +257,13 @@ def counts_rows(i: int, header: Sequence[str], cells: Sequence[str], ids: Any = 
 
 
 def looked_at(glimpse: Glimpse) -> tuple[Roles, list[list[str]]] | None:
-    """Return the roles of the columns and the first rows; None if the file is not a table.
-
-    If a column that the user names is not there, the reader will say so.
-    """
+    """Return the roles of the columns and the first rows; None if the file is not a table."""
     rows = first_rows(glimpse)
     if not rows or "file_name" in rows[0]:
         return None
     header, is_named = named_columns(rows)
     body = [row for row in (rows[1:] if is_named else rows) if len(row) == len(header)]
+    # If a column that the user names is not there, the reader will say so.
     for columns in (Columns.of(glimpse.options), Columns()):
         with suppress(ReadError):
             roles = columns.find(Source(glimpse.path), header, body)
@@ -306,3 +288,42 @@ def _rises(
             return False
         last[who] = value
     return True
+
+
+def has_header(rows: Sequence[Sequence[str]]) -> bool:
+    """Does the first row hold names? At the ends of a row a word may be a label."""
+    row = rows[0]
+    inner = row[1:-1] if len(row) > 2 else row
+    if "label" in row or counts_up(inner):
+        return True
+    if any(len(other) == len(row) for other in rows[1:]):
+        return named_columns(rows)[1]
+    return not all(map(is_value, inner))
+
+
+def layout_of(glimpse: Glimpse) -> str | None:
+    """Return if rows are series ("wide") or time points of one ("one") or of several ("long")."""
+    rows, looked = first_rows(glimpse), looked_at(glimpse)
+    if not rows or "file_name" in rows[0]:
+        return None
+    columns = Columns.of(glimpse.options)
+    apart = {
+        i for i, name in enumerate(rows[0]) if name in (columns.label, columns.id, columns.group)
+    }
+    if looked is not None:
+        roles, body = looked
+        apart |= {*roles.places.values()}
+        ids = [row[roles.places["id"]] for row in body] if "id" in roles.places else []
+        recur = bool(ids) and (roles.is_clock or 2 * len(set(ids)) <= len(ids))
+        if columns.id != "id" or roles.has_runs or recur:
+            return "long"
+        if roles.is_clock or is_bare_series(roles, body):
+            numbers = all(is_value(row[i]) for row in body for i in roles.channels)
+            return "one" if numbers and not {"id", "label"} & {*roles.places} else None
+    body = rows[1:] if apart or has_header(rows) else rows
+    # A broken cell here and there is left to the reader, which names the cell.
+    inner = [
+        cell for row in body for i, cell in enumerate(row) if i not in (apart or (0, len(row) - 1))
+    ]
+    inner = list(filter(is_given, inner))
+    return "wide" if 2 * sum(map(is_value, inner)) > len(inner) else None

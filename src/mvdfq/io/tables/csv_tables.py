@@ -2,14 +2,14 @@
 
 import csv
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, islice, pairwise
 from typing import Any
 
 import numpy as np
 
-from mvdfq.io.source import Glimpse, Source
+from mvdfq.io.source import Glimpse, ReadError, Source
 
 # What stands for a missing value, in lower case.
 MISSING = frozenset(["", "?", "na", "n/a", "#n/a", "nan", "null"])
@@ -56,9 +56,17 @@ def numbers(text: str) -> np.ndarray:
         values = np.fromstring(text, sep=",")
     except (ValueError, DeprecationWarning):  # older NumPy warns, and returns what came before
         values = np.empty(0)
-    if values.size != text.count(",") + 1 or np.isinf(values).any():
-        return np.array([_number(cell, i) for i, cell in enumerate(text.split(","))])
-    return values
+    if values.size == text.count(",") + 1 and not np.isinf(values).any():
+        return values
+    slow = []  # an empty cell, which NumPy passes over, is refused here
+    for i, cell in enumerate(text.split(","), 1):
+        try:
+            slow.append(read_float(cell))
+        except ValueError:
+            raise ValueError(f"value {i} is {cell.strip()[:40]!r}, not a number") from None
+        if np.isinf(slow[-1]):
+            raise ValueError(f"value {i} is infinite")
+    return np.array(slow)
 
 
 def read_float(cell: str) -> float:
@@ -68,33 +76,18 @@ def read_float(cell: str) -> float:
     return float(cell)
 
 
-def _number(cell: str, i: int) -> float:
-    """One number, read slowly: an empty cell, which NumPy passes over, is refused here."""
-    try:
-        value = read_float(cell)
-    except ValueError:
-        raise ValueError(f"value {i + 1} is {cell.strip()[:40]!r}, not a number") from None
-    if np.isinf(value):
-        raise ValueError(f"value {i + 1} is infinite")
-    return value
-
-
 def channel_values(channels: Sequence[str]) -> np.ndarray:
     """Read the numbers of all channels of a series; a ValueError names the bad channel."""
-    try:
-        values = numbers(",".join(channels))
-    except ValueError:
-        for j, channel in enumerate(channels):
-            try:
-                numbers(channel)
-            except ValueError as error:
-                raise ValueError(f"channel {j + 1}: {error}") from None
-        raise
-    lengths = {channel.count(",") for channel in channels}
-    if len(lengths) > 1:
-        shown = [channel.count(",") + 1 for channel in channels][:20]
-        raise ValueError(f"channels of different lengths: {shown}")
-    return values.reshape(len(channels), -1)
+    rows = []
+    for j, channel in enumerate(channels, 1):
+        try:
+            rows.append(numbers(channel))
+        except ValueError as error:
+            raise ValueError(f"channel {j}: {error}") from None
+    lengths = list(map(len, rows))
+    if len(set(lengths)) > 1:
+        raise ValueError(f"channels of different lengths: {lengths[:20]}")
+    return np.stack(rows)
 
 
 @dataclass
@@ -131,8 +124,8 @@ class Commas:
         )
 
 
-# What is done with a row that lacks cells: it is given with its line number.
-Torn = Callable[[int, Sequence[str]], None]
+# Line numbers, columns of cells, and numbered rows that lack cells.
+Batch = tuple[Sequence[int], list[Any], Sequence[tuple[int, list[str]]]]
 
 
 @dataclass
@@ -147,27 +140,19 @@ class Table:
     index: Collection[str] = ()
     row: str = "line"
 
-    def batches(
-        self, torn: Torn, special: Collection[int] = ()
-    ) -> Iterator[tuple[Sequence[int], list[Any]]]:
-        """Yield line numbers and columns of text, chunk by chunk, so that one chunk is held."""
+    def batches(self, special: Collection[int] = ()) -> Iterator[Batch]:
+        """Yield line numbers and columns of text, chunk by chunk, and rows that lack cells."""
+        width = len(self.header)
         while chunk := list(islice(self.rows, CHUNK)):
-            whole = [row for row in chunk if len(row[1]) == len(self.header)]
-            for line, cells in chunk if len(whole) < len(chunk) else ():
-                if len(cells) != len(self.header):
-                    torn(line, cells)
-            if whole:
-                lines, rows = zip(*whole, strict=True)
-                yield lines, list(zip(*rows, strict=True))
+            whole = [row for row in chunk if len(row[1]) == width]
+            torn = [row for row in chunk if len(row[1]) != width]
+            cells = list(zip(*(row for _, row in whole), strict=True))
+            yield [line for line, _ in whole], cells, torn
 
 
-def table_of(source: Source) -> Table:
-    """Open a table whose rows have the same columns; columns without names are "0", "1", ..."""
-    return table_from(source, rows_of(source))
-
-
-def table_from(source: Source, rows: Iterator[tuple[int, list[str]]]) -> Table:
-    """Return the table of rows of text, whose first row may hold names."""
+def table_of(source: Source, rows: Iterator[tuple[int, list[str]]] | None = None) -> Table:
+    """Open a file, or rows of text, as a table; the first row may hold names of columns."""
+    rows = rows_of(source) if rows is None else rows
     first = list(islice(rows, LOOK))
     if not first:
         source.fail("the file is empty")
@@ -182,22 +167,22 @@ def table_from(source: Source, rows: Iterator[tuple[int, list[str]]]) -> Table:
 
 def _with_units(header: Sequence[str], units: Sequence[str]) -> list[str]:
     """Return the names of columns; the name of a time gets its unit: ``clock [ms]``."""
-    words = [word.strip("[]() ") for word in units]
-    pairs = zip(header, words, strict=False)
+    pairs = zip(header, (word.strip("[]() ") for word in units), strict=False)
     return [f"{name} [{word}]" if word.lower() in UNITS else name for name, word in pairs]
+
+
+def _below(rows: Sequence[Sequence[str]]) -> list[tuple[str, list[str]]]:
+    """Return the cells of the first row, each with what is given in the rows below it."""
+    below = [row for row in rows[1:] if len(row) == len(rows[0])]
+    columns = [[cell for cell in column if is_given(cell)] for column in zip(*below, strict=True)]
+    return list(zip(rows[0], columns, strict=False))
 
 
 def is_unit_row(rows: Sequence[Sequence[str]]) -> bool:
     """Does the first row below the header hold words where all rows below it hold numbers?"""
     if len(rows) < 2:
         return False
-    below = [row for row in rows[1:] if len(row) == len(rows[0])]
-    columns = [[cell for cell in column if is_given(cell)] for column in zip(*below, strict=True)]
-    told = [
-        word
-        for word, cells in zip(rows[0], columns, strict=False)
-        if cells and all(map(is_value, cells))
-    ]
+    told = [word for word, cells in _below(rows) if cells and all(map(is_value, cells))]
     in_brackets = any(UNIT.fullmatch(word) for word in told)
     words = [word for word in told if is_given(word) and not is_value(word)]
     nothing = all(word in words or word in ("", "-") for word in told)
@@ -206,13 +191,10 @@ def is_unit_row(rows: Sequence[Sequence[str]]) -> bool:
 
 def named_columns(rows: Sequence[Sequence[str]]) -> tuple[list[str], bool]:
     """Return the names in the first row, or numbers if the first row holds values too."""
-    first, below = rows[0], [row for row in rows[1:] if len(row) == len(rows[0])]
+    first = rows[0]
     # A word above numbers is a name. A column of words does not tell.
-    columns = [[cell for cell in column if is_given(cell)] for column in zip(*below, strict=True)]
     told = [
-        name
-        for name, cells in zip(first, columns, strict=False)
-        if 2 * sum(map(is_value, cells)) > len(cells)
+        name for name, cells in _below(rows) if 2 * sum(map(is_value, cells)) > len(cells)
     ] or first
     if counts_up(first[1:] if not first[0] else first) or not all(map(is_value, told)):
         return list(first), True
@@ -260,8 +242,12 @@ def named_rows(
     rows = _rows(source, chain(first, lines), delimiter)
     known = {name.lower(): name for name in (*required, *optional)}
     header = [known.get(name.lower(), name) for name in next(rows, (1, []))[1]]
-    if "group" in optional and "group" not in header:
-        _find_group(source, header)
+    if "group" in optional and "group" not in header:  # speaker or subject_id is a group, too
+        from mvdfq.io.tables.column_roles import known_places  # which imports this module
+
+        for place in islice(known_places("group", header), 1):
+            source.remark(f"group: column {header[place]!r} of {source.path.name}")
+            header[place] = "group"
     for name in required:
         if name not in header:
             hint = f"the columns are {','.join(required)}{''.join(f'[,{o}]' for o in optional)}"
@@ -274,35 +260,19 @@ def named_rows(
             yield number, dict(zip(header, cells, strict=True))
 
 
-def _find_group(source: Source, header: list[str]) -> None:
-    """Call a column `group` whose name says so, such as speaker or subject_id."""
-    from mvdfq.io.tables.column_roles import known_places  # which imports this module
-
-    place = next(known_places("group", header), None)
-    if place is not None:
-        source.remark(f"group: column {header[place]!r} of {source.path.name}")
-        header[place] = "group"
-
-
 def first_rows(glimpse: Glimpse) -> list[list[str]]:
     """Return the first rows of a file or a table, or an empty list if they are not a table."""
     if glimpse.rows is not None:
         return glimpse.rows
     try:
-        rows = [row for _, row in _parsed(*_without_notes(glimpse.said[:LOOK]))]
-    except csv.Error:
+        said = _without_notes(glimpse.said[:LOOK])
+        rows = [row for _, row in _rows(Source(glimpse.path), *said)]
+    except ReadError:
         return []
     return [_with_units(*rows[:2]), *rows[2:]] if is_unit_row(rows[1:]) else rows
 
 
 def _rows(source: Source, lines: Iterable[str], delimiter: str) -> Iterator[tuple[int, list[str]]]:
-    try:
-        yield from _parsed(lines, delimiter)
-    except csv.Error as error:
-        source.fail(str(error))
-
-
-def _parsed(lines: Iterable[str], delimiter: str) -> Iterator[tuple[int, list[str]]]:
     """Yield rows that are not blank, as stripped cells: the only call of the csv module."""
     # A cell in quotes may go on in the next line, and holds the newline then.
     whole = (f"{line.strip() if delimiter == ' ' else line}\n" for line in lines)
@@ -314,14 +284,11 @@ def _parsed(lines: Iterable[str], delimiter: str) -> Iterator[tuple[int, list[st
             if any(cells):
                 yield reader.line_num, cells
     except csv.Error as error:
-        raise csv.Error(f"line {reader.line_num}: {error}") from None
+        source.fail(f"line {reader.line_num}: {error}")
 
 
 def _delimiter(lines: Sequence[str]) -> str:
-    """Of the marks in the first line, the mark that separates the most numbers; else the comma.
-
-    Of two marks that separate the same numbers, the rarer mark is taken: "1,5;2,5" has two cells.
-    """
+    """Return the mark that separates most numbers, of equals the rarer: 1,5;2,5 has two cells."""
     lines = [line for line in lines if line.strip()]
     marks = [mark for mark in MARKS if lines and mark in lines[0].strip()]
     scores = {
@@ -356,7 +323,11 @@ def floats(cells: Sequence[str]) -> np.ndarray:
         values = np.array(list(map(read_float, cells)))
     except ValueError:
         values = np.array([_float(cell) if is_given(cell) else np.nan for cell in cells])
-        _refuse_both_marks(cells)
+        comma = next(filter(DECIMAL_COMMA.fullmatch, cells), None)
+        point = next((cell for cell in cells if "," not in cell and "." in cell), None)
+        if comma is not None and point is not None:  # the comma may separate thousands
+            problem = f"{comma[:40]!r} beside {point[:40]!r}: write all decimals the same way"
+            raise ValueError(problem) from None
     if np.isinf(values).any():
         raise ValueError(f"value {np.isinf(values).argmax() + 1} is infinite")
     return values
@@ -371,11 +342,3 @@ def _float(cell: str) -> float:
         raise ValueError(
             f"{cell[:40]!r} is not a number (an empty cell, ?, NA, N/A, NaN and null are missing)"
         ) from None
-
-
-def _refuse_both_marks(cells: Sequence[str]) -> None:
-    """Refuse 1,234 beside 1.5: the comma may separate thousands."""
-    comma = next(filter(DECIMAL_COMMA.fullmatch, cells), None)
-    point = next((cell for cell in cells if "," not in cell and "." in cell), None)
-    if comma is not None and point is not None:
-        raise ValueError(f"{comma[:40]!r} beside {point[:40]!r}: write all decimals the same way")

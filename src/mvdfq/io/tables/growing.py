@@ -1,10 +1,7 @@
-"""A long table that grows by chunks, and a look at all values of its channels.
-
-A channel may be something else: a time, a label, the name of a subject.
-"""
+"""A long table that grows by chunks; a look at all values finds channels that are none."""
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -26,7 +23,6 @@ from mvdfq.io.tables.csv_tables import (
     is_number,
 )
 from mvdfq.io.tables.times import at_one_rate, moments, unit_of
-from mvdfq.sequences import Sequences
 from mvdfq.sequences.converters import from_long_table
 
 # Codes of words with several letters begin here: above the codes of all single letters, and
@@ -91,10 +87,7 @@ class Growing:
         return np.array([known.setdefault(cell, len(known)) for cell in cells], dtype=np.int64)
 
     def add(self, lines: Sequence[int], cells: Mapping[str, Sequence[Any]], roles: Roles) -> None:
-        """Add rows, given as columns: id, time, label and group, and channels by ``:name``.
-
-        Without a column of times, rows come in the order of the file.
-        """
+        """Add rows, given as columns: id, time, label and group, and channels by ``:name``."""
         if "id" not in cells:
             cells = {"id": self._runs(cells), **cells}
         ids = self.code("id", cells["id"])
@@ -104,14 +97,15 @@ class Growing:
             unit = roles.unit or unit_of(clock, cells["time"][:LOOK])
         for who in np.unique(ids).tolist():
             self.units.setdefault(who, unit)
-        cells = {"time": list(map(str, lines)), **cells}
-        self._keep("id", ids)
-        self._keep("line", np.array(lines))
-        for kind in ("label", "group"):
-            if kind in cells:
-                self._keep(kind, self.code(kind, cells[kind]))
         where = list(zip(lines, ids.tolist(), strict=True))
-        self._keep("time", self._each(moments, cells["time"], clock, where))
+        times = cells["time"] if "time" in cells else list(map(str, lines))
+        kept = {
+            "id": ids,
+            "line": np.array(lines),
+            "time": self._each(moments, times, clock, where),
+        }
+        for kind in {"label", "group"} & cells.keys():
+            kept[kind] = self.code(kind, cells[kind])
         for name in self.channels:
             column: Any = self._given(cells[f":{name}"])
             reader: Any = floats
@@ -119,7 +113,9 @@ class Growing:
                 reader = partial(self._states, name)
             elif not isinstance(column, np.ndarray):
                 self.commas.see(name, column)
-            self._keep(f":{name}", self._each(reader, column, name, where))
+            kept[f":{name}"] = self._each(reader, column, name, where)
+        for key, values in kept.items():
+            self.chunks.setdefault(key, []).append(values)
 
     def _runs(self, cells: Mapping[str, Sequence[Any]]) -> list[str]:
         """Return a name for each row: a run of rows with one label and group is a sequence."""
@@ -142,14 +138,11 @@ class Growing:
                  for cell in set(cells)}  # fmt: skip
         return ["" if known[cell] else cell for cell in cells]
 
-    def _keep(self, key: str, values: np.ndarray) -> None:
-        self.chunks.setdefault(key, []).append(values)
-
     def _each(self, read: Any, cells: Any, name: str, where: Sequence[tuple]) -> np.ndarray:
         """Read a column; if that fails, read cell by cell, to name the bad cell."""
-        if isinstance(cells, np.ndarray) and read is floats and not np.isinf(cells).any():
-            return cells
         if isinstance(cells, np.ndarray) and read is floats:
+            if not np.isinf(cells).any():
+                return cells
             cells = list(map(str, cells.tolist()))
         try:
             return read(cells)
@@ -215,12 +208,20 @@ class Growing:
             self.source.fail("no series that can be read", str(next(iter(self.bad.values()), "")))
         ids, starts = np.unique(table["id"], return_index=True)
         self._judge(table, starts)
-        X = at_one_rate(
-            self.source,
-            self._sequences(table),
-            self._seconds(table["time"], ids, starts),
-            self.columns.resample,
-        )
+        # A user may call a channel "id" or "time": the colon keeps the names apart.
+        keys = ["id", "time", *(f":{name}" for name in self.channels)]
+        X = from_long_table({key: table[key] for key in keys})[0]
+        flags = tuple(self.is_text.get(name, False) for name in self.channels)
+        names = tuple(self.channels) if self.is_named else None
+        X = replace(X, channel_names=names, symbolic=flags if any(flags) else ())
+        # Less the first time: a float holds the nanoseconds of a day, but not those since 1970.
+        seconds = [
+            None if unit is None else (part - part[0]).astype(float) * unit
+            for part, unit in zip(
+                np.split(table["time"], starts[1:]), map(self.units.get, ids.tolist()), strict=True
+            )
+        ]
+        X = at_one_rate(self.source, X, seconds, self.columns.resample)
         known = list(self.words["id"])
         y, groups = (
             np.array(list(self.words[key]))[table[key][starts]] if key in table else None
@@ -233,45 +234,21 @@ class Growing:
     def _judge(self, table: dict[str, np.ndarray], starts: np.ndarray) -> None:
         """Look for channels that are something else, and say what was taken as what."""
         assert self.roles is not None  # there are rows
-        by_name = {name: table[f":{name}"] for name in self.channels}
-        words = frozenset(name for name, is_text in self.is_text.items() if is_text)
-        y = table["label"][starts] if "label" in table else None
+        words = {name for name, is_text in self.is_text.items() if is_text}
         before, remarks = self.roles, self.source.remarks
         self.source.remarks = {}
-        self.roles = judged(self.source, self.columns, before, Values(by_name, starts, words), y)
-        # What was taken as what is said first.
-        said = f"columns: {self.roles.words()}"
+        self.roles = judged(self.source, self.columns, before, words, table, starts)
         if words:
             self.source.remark(f"{some(sorted(words))} holds words, which are read as categories")
+        # What was taken as what is said first.
+        said = f"columns: {self.roles.words()}"
         self.source.remarks = {**remarks, said: None, **self.source.remarks}
         if "time" in self.roles.places and "time" not in before.places:
-            self._take_time(table, self.roles)
-
-    def _take_time(self, table: dict[str, np.ndarray], roles: Roles) -> None:
-        """Take a column of numbers as the times; uneven numbers, such as a way, tell no rate."""
-        clock = roles.header[roles.places["time"]]
-        table["time"] = table[f":{clock}"]
-        if roles.is_clock:
-            unit = unit_of(clock, [f"{time:.17g}" for time in table["time"][:LOOK].tolist()])
-            self.units = dict.fromkeys(self.units, unit)
-
-    def _sequences(self, table: Mapping[str, np.ndarray]) -> Sequences:
-        # A user may call a channel "id" or "time": the colon keeps the names apart.
-        keys = ["id", "time", *(f":{name}" for name in self.channels)]
-        X = from_long_table({key: table[key] for key in keys})[0]
-        flags = tuple(self.is_text.get(name, False) for name in self.channels)
-        names = tuple(self.channels) if self.is_named else None
-        return replace(X, channel_names=names, symbolic=flags if any(flags) else ())
-
-    def _seconds(
-        self, times: np.ndarray, ids: np.ndarray, starts: np.ndarray
-    ) -> list[np.ndarray | None]:
-        """Return the times of each sequence in seconds; None if the unit is not known."""
-        pairs = zip(np.split(times, starts[1:]), map(self.units.get, ids.tolist()), strict=True)
-        # Less the first time: a float holds the nanoseconds of a day, but not those since 1970.
-        return [
-            None if unit is None else (part - part[0]).astype(float) * unit for part, unit in pairs
-        ]
+            clock = self.roles.header[self.roles.places["time"]]
+            table["time"] = table[f":{clock}"]
+            if self.roles.is_clock:  # uneven numbers, such as a way, tell no rate
+                unit = unit_of(clock, [f"{time:.17g}" for time in table["time"][:LOOK].tolist()])
+                self.units = dict.fromkeys(self.units, unit)
 
     def _each_time_once(self, table: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
         """Leave out rows that repeat the time of the row before, if they are few."""
@@ -316,66 +293,54 @@ def _stable_code(word: str) -> float:
     return float(WORDS + int.from_bytes(digest, "big"))
 
 
-@dataclass(frozen=True)
-class Values:
-    """The values of the channels by name, sequence after sequence, and where sequences begin."""
-
-    by_name: Mapping[str, np.ndarray]
-    starts: np.ndarray
-    # Channels of words, whose codes have no order.
-    words: frozenset[str]
-
-    def still(self, name: str) -> np.ndarray | None:
-        """Return the value of each sequence if no value changes within a sequence, else None."""
-        values = self.by_name[name]
-        low, high = (extreme.reduceat(values, self.starts) for extreme in (np.fmin, np.fmax))
-        # A sequence of one row cannot change.
-        is_still = len(values) > len(low) and np.array_equal(low, high, equal_nan=True)
-        return low if is_still and np.unique(low).size > 1 else None
-
-    def repeats(self, name: str) -> bool:
-        """Does a sequence hold more than one value?"""
-        counts = np.add.reduceat(~np.isnan(self.by_name[name]), self.starts, dtype=int)
-        return bool(counts.max() > 1)
-
-    def rises(self, name: str) -> bool:
-        """Does every value exceed the value before it in the same sequence?"""
-        steps = self._steps(name)
-        return name not in self.words and len(steps) >= MIN_STEPS and bool((steps > 0).all())
-
-    def is_even(self, name: str) -> bool:
-        """Are the steps alike, as the steps of a clock are?"""
-        low, high = np.quantile(self._steps(name), [0.1, 0.9])
-        return bool(high - low <= EVEN * high)
-
-    def _steps(self, name: str) -> np.ndarray:
-        return np.delete(np.diff(self.by_name[name]), self.starts[1:] - 1)
-
-
 def judged(
-    source: Source, columns: Columns, roles: Roles, values: Values, y: np.ndarray | None
+    source: Source,
+    columns: Columns,
+    roles: Roles,
+    words: Collection[str],
+    table: Mapping[str, np.ndarray],
+    starts: np.ndarray,
 ) -> Roles:
     """Return the roles after a look at all values of the channels; remark what is doubtful.
 
     A column that never changes within a sequence and tells the class is left out. A column that
     rises in every sequence is the time if no other column is. Channels that the user names stay
-    channels.
+    channels; codes of `words` have no order.
     """
-    found = {name: values.still(name) for name in roles.names}
-    still = {name: value for name, value in found.items() if value is not None}
+    still: dict[str, np.ndarray] = {}
+    for name in roles.names:
+        values = table[f":{name}"]
+        low, high = (extreme.reduceat(values, starts) for extreme in (np.fmin, np.fmax))
+        is_still = len(values) > len(low) and np.array_equal(low, high, equal_nan=True)
+        if is_still and np.unique(low).size > 1:  # a sequence of one row cannot change
+            still[name] = low
     if columns.channels is None:
+        y = table["label"][starts] if "label" in table else None
         telling = [name for name, value in still.items() if y is not None and _tells(value, y)]
-        roles = _without_telling(source, roles, telling)
-        roles = _with_clock(source, columns, roles, values)
-    _remark_still(source, [one for one in still if one in roles.names and values.repeats(one)])
+        what = f"{some(telling)} never changes within a sequence and tells the class"
+        if telling and len(telling) == len(roles.channels):
+            source.fail(f"no other channel than {what}", KEPT)
+        if telling:
+            source.remark(f"left out: {what}; {KEPT}")
+        roles = roles.without(telling)
+        steps = {
+            name: np.delete(np.diff(table[f":{name}"]), starts[1:] - 1)
+            for name in roles.names
+            if name not in words
+        }
+        roles = _with_clock(source, columns, roles, steps, len(starts) == 1)
+    held = {name: ~np.isnan(table[f":{name}"]) for name in still if name in roles.names}
+    repeated = [name for name in held if np.add.reduceat(held[name], starts, dtype=int).max() > 1]
+    if repeated:
+        source.remark(
+            f"{some(repeated)} never changes within a sequence; group=NAME, label=NAME or "
+            f"drop=NAME keep such a column out of the channels"
+        )
     return roles
 
 
 def _tells(values: np.ndarray, y: np.ndarray) -> bool:
-    """Does the value of a sequence tell its class, also for a new sequence?
-
-    Every value belongs to one class, and values recur or the classes lie side by side.
-    """
+    """Does every value belong to one class, and recur or lie beside others of its class?"""
     values = np.unique(values, return_inverse=True)[1]
     n_values, n_classes, n = values.max() + 1, np.unique(y).size, len(y)
     pairs = np.unique(np.stack([values, y]), axis=1)
@@ -385,43 +350,29 @@ def _tells(values: np.ndarray, y: np.ndarray) -> bool:
     return bool(2 * n_values <= n or (runs == n_classes and n >= 3 * n_classes))
 
 
-def _without_telling(source: Source, roles: Roles, telling: list[str]) -> Roles:
-    if not telling:
-        return roles
-    what = f"{some(telling)} never changes within a sequence and tells the class"
-    if len(telling) == len(roles.channels):
-        source.fail(f"no other channel than {what}", KEPT)
-    source.remark(f"left out: {what}; {KEPT}")
-    return roles.without(telling)
-
-
-def _with_clock(source: Source, columns: Columns, roles: Roles, values: Values) -> Roles:
+def _with_clock(
+    source: Source, columns: Columns, roles: Roles, steps: Mapping[str, np.ndarray], is_one: bool
+) -> Roles:
     """Take a column that rises in every sequence as the time; ask if there is a time already."""
-    rising = sorted(filter(values.rises, roles.names), key=lambda name: not values.is_even(name))
+    is_even = {}  # the steps of a clock are alike
+    for name, all_steps in steps.items():
+        if len(all_steps) >= MIN_STEPS and (all_steps > 0).all():
+            low, high = np.quantile(all_steps, [0.1, 0.9])
+            is_even[name] = bool(high - low <= EVEN * high)
+    rising = sorted(is_even, key=lambda name: not is_even[name])
     clocks = [name for name in rising if has_unit_of_time(name)] or rising[:1]
     # One recording alone may hold a channel that rises; times stand in the first column.
-    alone = len(values.starts) == 1 and clocks[:1] != roles.names[:1]
+    alone = is_one and clocks[:1] != roles.names[:1]
     may = columns.time == "time" and "time" not in roles.places and not alone
     if may and clocks and len(roles.channels) > len(clocks):
-        place = roles.header.index(clocks[0])
         source.remark(
             f"time {clocks[0]!r}: it rises in every sequence and no column is called a time; {KEPT}"
         )
         rising = [name for name in rising if name not in clocks]
-        is_clock = values.is_even(clocks[0])
-        places = {**roles.places, "time": place}
-        roles = replace(roles.without(clocks), places=places, is_clock=is_clock)
+        places = {**roles.places, "time": roles.header.index(clocks[0])}
+        roles = replace(roles.without(clocks), places=places, is_clock=is_even[clocks[0]])
     if rising:
         source.remark(
             f"{some(rising)} rises in every sequence: is it a time? time=NAME or drop=NAME"
         )
     return roles
-
-
-def _remark_still(source: Source, still: list[str]) -> None:
-    """Say which channels do not change within any sequence: they may tell the subject or class."""
-    if still:
-        source.remark(
-            f"{some(still)} never changes within a sequence; group=NAME, label=NAME or "
-            f"drop=NAME keep such a column out of the channels"
-        )

@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 
 from mvdfq.io.dataset import Case, Dataset, dataset_of
-from mvdfq.io.source import Glimpse, ReadError, Source
-from mvdfq.io.tables.column_roles import Columns, known_places, some
-from mvdfq.io.tables.csv_tables import CHUNK, LOOK, Torn
-from mvdfq.io.tables.long_tables import is_long, is_one_series, long_dataset, series_dataset
-from mvdfq.io.tables.series_rows import is_wide, wide_dataset
+from mvdfq.io.source import Glimpse, Source
+from mvdfq.io.tables.column_roles import Columns, known_places, layout_of, some
+from mvdfq.io.tables.csv_tables import CHUNK, LOOK, Batch
+from mvdfq.io.tables.long_tables import long_dataset, series_dataset
+from mvdfq.io.tables.series_rows import wide_dataset
 from mvdfq.sequences.containers import is_table
 from mvdfq.sequences.converters import channels_first
 from mvdfq.sequences.tables import TableColumns, columns_of, is_missing
@@ -30,10 +30,7 @@ CELLS = 5000
 
 @dataclass
 class Frame:
-    """A table of arrays, with the same methods as a table of text.
-
-    `parts` yields the columns of some rows at a time, as often as it is called.
-    """
+    """A table of arrays like a `Table` of text; `parts` yields columns of some rows at a time."""
 
     header: list[str]
     parts: Callable[[], Iterator[Sequence[np.ndarray]]]
@@ -70,79 +67,66 @@ class Frame:
         )
         return ((i, list(row)) for i, row in enumerate(chain.from_iterable(plain), 1))
 
-    def batches(
-        self, torn: Torn, special: Collection[int] = ()
-    ) -> Iterator[tuple[Sequence[int], list[Any]]]:
+    def batches(self, special: Collection[int] = ()) -> Iterator[Batch]:
         """Yield row numbers and columns: numbers as arrays, `special` columns and words as text."""
         done = 0
         for part in self.parts():
-            cells = [_cells(values, i in special) for i, values in enumerate(part)]
+            cells = [
+                _as_text(values)
+                if i in special or values.dtype.kind not in "biufm"
+                else _seconds(values).astype(float)
+                for i, values in enumerate(part)
+            ]
             rows = range(done + 1, done + 1 + len(part[0]))
-            yield rows, cells
+            yield rows, cells, ()
             done += len(rows)
 
 
-def _cells(values: np.ndarray, is_special: bool) -> Any:
-    if values.dtype.kind in "biufm" and not is_special:
-        return _numbers(values)
-    return _as_text(values)
-
-
-def _numbers(values: np.ndarray) -> np.ndarray:
-    """Return numbers as floats, spans of time in seconds."""
-    return values / np.timedelta64(1, "s") if values.dtype.kind == "m" else values.astype(float)
+def _seconds(values: np.ndarray) -> np.ndarray:
+    """Return spans of time in seconds, and other values as they are."""
+    return values / np.timedelta64(1, "s") if values.dtype.kind == "m" else values
 
 
 def _as_text(values: np.ndarray) -> list[str]:
     """Return values as a file would hold them; a missing value is empty text."""
-    if values.dtype.kind == "m":
-        values = _numbers(values)
+    values = _seconds(values)
+    plain = (np.datetime_as_string(values) if values.dtype.kind == "M" else values).tolist()
+    for value in plain if values.dtype.kind in "OS" else ():
+        if isinstance(value, dict | list | bytes | np.ndarray):
+            kind = type(value).__name__
+            hint = "numbers, text and times are read"
+            raise ValueError(f"a cell holds {kind}: {value!r:.40}; {hint}")
     lost = is_missing(values).tolist()
-    if values.dtype.kind in "biufU":
-        return ["" if no else str(value) for no, value in zip(lost, values.tolist(), strict=True)]
-    plain = np.datetime_as_string(values).tolist() if values.dtype.kind == "M" else values.tolist()
-    return ["" if no else _word(value) for no, value in zip(lost, plain, strict=True)]
-
-
-def _word(value: Any) -> str:
-    if isinstance(value, dict | list | bytes | np.ndarray):
-        raise ValueError(
-            f"a cell holds {type(value).__name__}: {value!r:.40}; numbers, text and times are read"
-        )
-    return str(value)
+    return ["" if no else str(value) for no, value in zip(lost, plain, strict=True)]
 
 
 def table_dataset(source: Source, table: Any, options: Mapping[str, Any]) -> Dataset:
     """Read a table: one time point per row, one series per row, or one series in all."""
     columns = Columns.of({**getattr(table, "known", {}), **options})
     look = Glimpse(source.path, options, [table.header, *table.sample])
-    if columns.id not in ("id", None) or is_long(look):
+    layout = layout_of(look)
+    if columns.id not in ("id", None) or layout == "long":
         return long_dataset(source, columns, table)
-    if is_wide(look):
+    if layout == "wide":
         return wide_dataset(source, columns, table.header, table.sample, table.rows)
-    if not is_one_series(look) and table.sample:
+    if layout != "one" and table.sample:
         hint = f"id=NAME names one of {some(table.header)}; mvdfq.io.read([table]) reads one series"
         source.fail("no column of ids", hint)
-    return series_dataset(source, columns, [(source.stem, source.path, lambda _: table)], "row")
+    return series_dataset(source, columns, [(source.stem, source.path, lambda _: table, {})], "row")
 
 
 def read_memory(X: Any, options: Mapping[str, Any], source: Source | None = None) -> Dataset:
     """Read a table in memory, or several tables: one series each, named by keys or by numbers."""
     source = Source(TABLE) if source is None else source
     X = as_columns(X)
-    try:
-        if (tables := _tables_in(X)) is not None:
-            frames = [(str(name), Path(name), _opener(table)) for name, table in tables.items()]
-            return series_dataset(source, Columns.of(options), frames, "row")
-        return columns_dataset(source, columns_of(X), options)
-    except ReadError:
-        raise
-    except (ValueError, OverflowError) as error:
-        raise ReadError(source.path, str(error)) from None
-
-
-def _opener(table: Any) -> Callable[[Source], Frame]:
-    return lambda _: Frame.of(columns_of(table))
+    with source.guard():
+        if (tables := _tables_in(X)) is None:
+            return columns_dataset(source, columns_of(X), options)
+        frames: list[Any] = [
+            (str(name), Path(name), lambda _, table=table: Frame.of(columns_of(table)), {})
+            for name, table in tables.items()
+        ]
+        return series_dataset(source, Columns.of(options), frames, "row")
 
 
 def columns_dataset(source: Source, table: TableColumns, options: Mapping[str, Any]) -> Dataset:
@@ -152,15 +136,12 @@ def columns_dataset(source: Source, table: TableColumns, options: Mapping[str, A
         source.fail(f"columns of different lengths: {lengths}"[:300])
     if not any(lengths.values()):
         source.fail("no rows")
-    nested = [name for name, values in table.arrays.items() if _holds_series(values)]
+    objects = {name: values for name, values in table.arrays.items() if values.dtype.kind == "O"}
+    # Every cell holds several values, as in the nested frames of sktime.
+    nested = [name for name, values in objects.items() if all(map(_is_series, values))]
     if nested:
         return _nested_dataset(source, table, nested, Columns.of(options))
     return table_dataset(source, Frame.of(table), options)
-
-
-def _holds_series(values: np.ndarray) -> bool:
-    """Does every cell hold several values, as in the nested frames of sktime?"""
-    return values.dtype.kind == "O" and all(map(_is_series, values))
 
 
 def _is_series(value: Any) -> bool:
@@ -195,10 +176,7 @@ def _nested_dataset(
 
 
 def read_sequences(X: Any) -> Dataset:
-    """Read the tables of `mvdfq.check_sequences`, which has no use for labels.
-
-    A column that is called a label is not a channel; in other tables no column is a label.
-    """
+    """Read the tables of `mvdfq.check_sequences`: only a column called a label is a label."""
     X = as_columns(X)
     if _tables_in(X) is not None:
         return read_memory(X, {})
@@ -211,7 +189,13 @@ def as_columns(X: Any) -> Any:
     is_list = isinstance(X, list | tuple) and all(isinstance(one, Mapping) for one in X)
     if not is_list or any(map(_is_series, chain.from_iterable(one.values() for one in X))):
         return X
-    return {name: [one.get(name) for one in X] for name in dict.fromkeys(chain.from_iterable(X))}
+    return by_column(X)
+
+
+def by_column(records: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
+    """Return the values of records by name; None where a record lacks a name."""
+    names = dict.fromkeys(name for record in records for name in record.keys())
+    return {name: [record.get(name) for record in records] for name in names}
 
 
 def _tables_in(X: Any) -> Mapping[str, Any] | None:

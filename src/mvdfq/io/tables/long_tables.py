@@ -1,146 +1,104 @@
 """One time point per row: long tables, and folders with one table per series."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 from mvdfq.io.dataset import Dataset, Format
-from mvdfq.io.source import Glimpse, ReadError, Source, check_inside
-from mvdfq.io.tables.column_roles import (
-    COLUMNS,
-    Columns,
-    Roles,
-    how_to_name,
-    is_bare_series,
-    looked_at,
-)
-from mvdfq.io.tables.csv_tables import (
-    METADATA,
-    TABLES,
-    is_value,
-    table_of,
-)
+from mvdfq.io.source import Glimpse, ReadError, Source, files_in
+from mvdfq.io.tables.column_roles import COLUMNS, Columns, Roles, how_to_name, layout_of
+from mvdfq.io.tables.csv_tables import METADATA, TABLES, table_of
 from mvdfq.io.tables.growing import Growing
 
-NO_ROWS = "a header, but no rows"
 ENDING = re.compile(r"\.(csv|tsv)(\.gz)?$", re.IGNORECASE)
-
-
-def is_long(glimpse: Glimpse) -> bool:
-    """Is there a column of ids, and a column of times or ids that repeat?"""
-    looked = looked_at(glimpse)
-    if looked is None:
-        return False
-    roles, rows = looked
-    if glimpse.options.get("id", "id") != "id":
-        return True
-    if roles.has_runs:
-        return True
-    ids = [row[roles.places["id"]] for row in rows] if "id" in roles.places else []
-    return bool(ids) and (roles.is_clock or 2 * len(set(ids)) <= len(ids))
-
-
-def read_long(source: Source, **options: Any) -> Dataset:
-    """Read a table with one time point per row."""
-    return long_dataset(source, Columns(**options), table_of(source))
+NO_ROWS = "a header, but no rows"
 
 
 def long_dataset(source: Source, columns: Columns, table: Any) -> Dataset:
     """Read the rows of a table, each a time point of the sequence that its id names."""
     roles = columns.find(source, table.header, table.sample, table.index)
-    check_long(source, roles)
-    growing = Growing(source, columns, roles, is_named=table.is_named, row=table.row)
-    # a run of rows has a label
-    id, special = roles.places.get("id", roles.places.get("label", 0)), roles.places.values()
-    for lines, cells in table.batches(partial(_spoil_torn, growing, id), special):
-        if "" in cells[id]:
-            source.fail(f"{table.row} {lines[list(cells[id]).index('')]}: no id or label")
-        growing.add(lines, roles.by_key(cells), roles)
-    if not growing.chunks:
-        source.fail(NO_ROWS)
-    return growing.dataset()
-
-
-def check_long(source: Source, roles: Roles) -> None:
-    """Refuse a table that cannot be a long table."""
     if "id" not in roles.places and not roles.has_runs:
         source.fail("line 1: no column of ids", how_to_name("id", roles.header))
     if "" in roles.names:
         source.fail(f"line 1: column {roles.header.index('') + 1} has no name")
     if not roles.channels:
         source.fail("line 1: no column besides id, time, label and group")
+    growing = Growing(source, columns, roles, is_named=table.is_named, row=table.row)
+    # a run of rows has a label
+    id = roles.places.get("id", roles.places.get("label", 0))
+    for lines, cells, torn in table.batches(roles.places.values()):
+        for line, row in torn:  # its sequence is spoilt
+            if not (name := row[id] if id < len(row) else ""):
+                source.fail(f"line {line}: no id or label")
+            problem = f"line {line}: {len(row)} cells, the header has {len(table.header)}"
+            growing.spoil(growing.code("id", [name])[0], problem)
+        if lines and "" in cells[id]:
+            source.fail(f"{table.row} {lines[list(cells[id]).index('')]}: no id or label")
+        if lines:
+            growing.add(lines, roles.by_key(cells), roles)
+    if not growing.chunks:
+        source.fail(NO_ROWS)
+    return growing.dataset()
 
 
-def _spoil_torn(growing: Growing, id: int, line: int, cells: Sequence[str]) -> None:
-    """Spoil the sequence of a row that lacks cells; such a row must have an id."""
-    if not (name := cells[id] if id < len(cells) else ""):
-        growing.source.fail(f"line {line}: no id or label")
-    assert growing.roles is not None
-    problem = f"line {line}: {len(cells)} cells, the header has {len(growing.roles.header)}"
-    growing.spoil(growing.code("id", [name])[0], problem)
-
-
-LONG_CSV = Format("long-csv", is_long, read_long, options=COLUMNS, extensions=TABLES)
+LONG_CSV = Format(
+    "long-csv",
+    lambda glimpse: layout_of(glimpse) == "long",
+    lambda source, **options: long_dataset(source, Columns(**options), table_of(source)),
+    options=COLUMNS,
+    extensions=TABLES,
+)
 
 
 def _is_csv_folder(glimpse: Glimpse) -> bool:
     """Is this one series, or a folder with a table whose first lines hold a number?"""
     if not glimpse.path.is_dir():
-        return is_one_series(glimpse)
-    files = csv_files(glimpse.path)
-    return bool(files) and any(re.search(r"\d", line) for line in Glimpse(files[0]).lines)
-
-
-def is_one_series(glimpse: Glimpse) -> bool:
-    """Is there a column of times, and are all other columns numbers, and not ids or labels?"""
-    looked = looked_at(glimpse)
-    if looked is None:
-        return False
-    roles, rows = looked
-    numbers = all(is_value(row[i]) for row in rows for i in roles.channels)
-    is_timed = roles.is_clock or is_bare_series(roles, rows)
-    return is_timed and numbers and not {"id", "label"} & {*roles.places}
+        return layout_of(glimpse) == "one"
+    return any(re.search(r"\d", line) for file in csv_files(glimpse.path)[:1]
+               for line in Glimpse(file).lines)  # fmt: skip
 
 
 def csv_files(folder: Path) -> list[Path]:
     """Return the tables in a folder and its sub-folders, without hidden files and metadata.csv."""
-    found = (path for path in folder.rglob("*") if ENDING.search(path.name))
-    named = [(path.relative_to(folder), path) for path in found if path.name != METADATA]
-    for _, path in named:
-        check_inside(path, folder)
-    return [path for name, path in sorted(named) if not re.search(r"(^|/)\.", name.as_posix())]
+    return [path for path in files_in(folder, ENDING) if path.name != METADATA]
 
 
 def read_csv_folder(source: Source, elsewhere: bool = False, **options: Any) -> Dataset:
-    """Read one series per file.
-
-    The source is a folder, or one or several files as they lie in such a folder. If labels come
-    from `elsewhere`, folders and metadata.csv are not labels.
-    """
-    columns, named = Columns(**options), list(_named_files(source))
-    facts = _facts(source, [path for _, path in named], columns, elsewhere)
-    tables = [(name, path, table_of) for name, path in named]
-    return series_dataset(source, columns, tables, facts=facts)
+    """Read one series per file of a folder; sub-folders are labels, unless those are elsewhere."""
+    columns, root = Columns(**options), source.path
+    # files in a folder are named from the folder
+    named = [(path.as_posix(), path) for path in source.files or [root]]
+    if root.is_dir():
+        named = [(path.relative_to(root).as_posix(), path) for path in csv_files(root)]
+    if not named:
+        source.fail("no .csv file in the folder")
+    depths = {name.count("/") for name, _ in named}
+    # A label that the user names stands in the files; one file has no sub-folder.
+    by_folder = not elsewhere and columns.label == "label" and root.is_dir() and depths != {0}
+    if by_folder and depths != {1}:
+        hint = "make one folder per class, or pass labels=TABLE or label_pattern='/([^/.]+)'"
+        source.fail("files must all lie in the folder, or all in sub-folders of the folder", hint)
+    facts = [{"label": path.parent.name} if by_folder else {} for _, path in named]
+    tables = [(*one, table_of, told) for one, told in zip(named, facts, strict=True)]
+    return series_dataset(source, columns, tables)
 
 
 def series_dataset(
     source: Source,
     columns: Columns,
-    tables: Sequence[tuple[str, Path, Callable[[Source], Any]]],
+    tables: Sequence[tuple[str, Path, Callable[[Source], Any], Mapping[str, str]]],
     row: str = "line",
-    facts: Callable[[Path], Mapping[str, str]] = lambda path: {},
 ) -> Dataset:
-    """Read tables that are one series each, given as name, path and what opens the table."""
+    """Read tables of one series each, given as name, path, what opens it, and label and group."""
     growing = Growing(source, columns, row=row)
-    for i, (name, path, opened) in enumerate(tables):
+    for i, (name, path, opened, facts) in enumerate(tables):
         who = growing.code("id", [name])[0]
         growing.paths[int(who)] = path
         file = Source(path, max_bytes=source.max_bytes, remarks=source.remarks)
         try:
-            _add_series(growing, file, opened(file), name, facts(path))
+            _add_series(growing, file, opened(file), name, facts)
         except ReadError as error:
             growing.spoil(who, error.problem, error.hint)
         source.tell(i + 1, len(tables))
@@ -149,44 +107,15 @@ def series_dataset(
     return growing.dataset()
 
 
-def _named_files(source: Source) -> Iterator[tuple[str, Path]]:
-    """Yield the name of each series and its file; files in a folder are named from the folder."""
-    if not source.path.is_dir():
-        yield from ((path.as_posix(), path) for path in source.files or [source.path])
-        return
-    files = csv_files(source.path)
-    if not files:
-        source.fail("no .csv file in the folder")
-    yield from ((file.relative_to(source.path).as_posix(), file) for file in files)
-
-
-def _facts(source: Source, files: Sequence[Path], columns: Columns, elsewhere: bool) -> Any:
-    """Return a function that gives the label of a file by its sub-folder, if there are such."""
-    if elsewhere:
-        return lambda path: {}
-    # A label that the user names stands in the files; one file has no sub-folder.
-    if columns.label != "label" or not source.path.is_dir():
-        return lambda path: {}
-    depths = {len(path.relative_to(source.path).parts) for path in files}
-    if depths == {1}:
-        return lambda path: {}
-    if depths != {2}:
-        hint = "make one folder per class, or pass labels=TABLE or label_pattern='/([^/.]+)'"
-        source.fail("files must all lie in the folder, or all in sub-folders of the folder", hint)
-    return lambda path: {"label": path.parent.name}
-
-
 def _add_series(
     growing: Growing, file: Source, table: Any, name: str, facts: Mapping[str, str]
 ) -> None:
     """Add a table whose rows are time points of one series and whose header names the channels."""
     roles = _roles(growing, file, table, facts)
-    n_cells, done = len(table.header), 0
-
-    def refuse(line: int, row: Sequence[str]) -> None:
-        file.fail(f"line {line}: {len(row)} cells, the first line has {n_cells}")
-
-    for lines, cells in table.batches(refuse, roles.places.values()):
+    done = 0
+    for lines, cells, torn in table.batches(roles.places.values()):
+        for line, row in torn:
+            file.fail(f"line {line}: {len(row)} cells, the first line has {len(table.header)}")
         keyed = roles.by_key(cells)
         keyed |= {key: [word] * len(lines) for key, word in {"id": name, **facts}.items()}
         growing.add(lines, keyed, roles)

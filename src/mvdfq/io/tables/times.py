@@ -32,10 +32,7 @@ MOST_PLACES = 1000
 
 
 def split_unit(name: str) -> tuple[str, float | None]:
-    """Return the name of a column without its unit, and the unit in seconds, or None.
-
-    pandas calls the second of two columns ``time[s]`` by the name ``time[s].1``.
-    """
+    """Return the name of a column without its unit, and the unit in seconds, or None."""
     name = AGAIN.sub("", name)
     for pattern in (WITH_UNIT, WITH_TAIL):
         match = pattern.fullmatch(name.strip())
@@ -86,13 +83,11 @@ def _iso(text: str, day: re.Match[str] | None, american: bool) -> str:
 
 def _clock(text: str) -> str | None:
     """Return a clock time with two digits of the hour, from 0 to 23, and a decimal point."""
-    match = CLOCK.fullmatch(text)
-    if match is None:
+    if (match := CLOCK.fullmatch(text)) is None:
         return None
-    hour, rest, half, zone = int(match[1]), match[2], (match[3] or "").lower(), match[4]
-    if half:
-        hour = hour % 12 + 12 * (half == "p")
-    return f"{hour:02}{rest.replace(',', '.')}{zone}"
+    hour, half = int(match[1]), (match[3] or "").lower()
+    hour = hour % 12 + 12 * (half == "p") if half else hour
+    return f"{hour:02}{match[2].replace(',', '.')}{match[4]}"
 
 
 def are_dates(cells: Sequence[str]) -> bool:
@@ -129,27 +124,24 @@ def unit_of(name: str, cells: Sequence[str]) -> float | None:
 
 
 def at_one_rate(
-    source: Source,
-    X: Sequences,
-    seconds: Sequence[np.ndarray | None],
-    rate: float | None = None,
+    source: Source, X: Sequences, seconds: Sequence[np.ndarray | None], rate: float | None = None
 ) -> Sequences:
-    """Return sequences at `rate`, or as they are with the rate that their times tell.
-
-    `seconds` holds the times of each sequence, None where the unit of the times is not known.
-    """
+    """Return sequences at `rate`, or with the rate that their times in `seconds` tell."""
     check_sampling_rate(rate, "resample")
     known = [times for times in seconds if times is not None]
     if rate is not None:
         if len(known) < len(seconds):
             hint = "time='NAME:ms' says that column NAME holds milliseconds; s, us and ns work too"
             source.fail("resample needs times, and the unit of the times is not known", hint)
-        return _resampled_all(source, X, known, rate)
+        return _resampled(source, X, known, rate)
     rates = np.array([rate_of(times) for times in known])
     rates = rates[np.isfinite(rates)]
     if not rates.size:
         return X
-    middle = _round_rate(float(np.median(rates)))
+    middle = float(np.median(rates))
+    # 50 for 50.0000477, since times are rounded, but not 0.01667 for 1/60
+    plain = float(f"{middle:.4g}")
+    middle = plain if abs(plain - middle) <= 1e-5 * middle else middle
     if (np.abs(np.log(rates / middle)) > np.log1p(SAME_RATE)).any():
         low, high = rates.min(), rates.max()
         source.remark(
@@ -157,7 +149,8 @@ def at_one_rate(
             f"resample={middle:g} brings all sequences to one rate"
         )
         return X
-    uneven = sum(_is_uneven(times) for times in known)
+    steps = (np.diff(times) for times in known)
+    uneven = sum(bool(one.size and one.max() > GAP * np.median(one)) for one in steps)
     source.remark(f"sampling rate from the times: {middle:g} rows per second")
     if uneven:
         source.remark(
@@ -167,18 +160,7 @@ def at_one_rate(
     return replace(X, sampling_rate=middle)
 
 
-def _round_rate(rate: float) -> float:
-    """Return 50 for 50.0000477, since times are rounded, but not 0.01667 for 1/60."""
-    plain = float(f"{rate:.4g}")
-    return plain if abs(plain - rate) <= 1e-5 * rate else rate
-
-
-def _is_uneven(seconds: np.ndarray) -> bool:
-    steps = np.diff(seconds)
-    return bool(steps.size and steps.max() > GAP * np.median(steps))
-
-
-def _resampled_all(
+def _resampled(
     source: Source, X: Sequences, seconds: Sequence[np.ndarray], rate: float
 ) -> Sequences:
     parts = []

@@ -1,8 +1,7 @@
 """What all baselines share: how they read sequences, and how vectors become classes."""
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import partial
-from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -11,7 +10,6 @@ from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.validation import check_is_fitted
 
-from mvdfq._utils.checks import check_positive, check_whole
 from mvdfq.sequences.check import check_sequences, refuse
 from mvdfq.sequences.containers import Sequences
 from mvdfq.terms.svm import Problems
@@ -31,12 +29,11 @@ class Baseline(ClassifierMixin, BaseEstimator):
     """Base of the classifiers; subclasses implement `_learn` and `_scores`.
 
     Everything is learned in `fit`, from the training sequences alone. All methods take sequences
-    as `mvdfq.check_sequences` does. The parameters are the fields of the dataclass: whole numbers
-    of at least 1, positive numbers, or text.
+    as `mvdfq.check_sequences` does. The parameters are the fields of the dataclass.
     """
 
     #: Whether missing values (NaN) are left out of the computation; if not, they are refused.
-    takes_missing = True
+    takes_missing = False
     #: An optional package that the method needs.
     needs = ""
 
@@ -73,37 +70,22 @@ class Baseline(ClassifierMixin, BaseEstimator):
         """Return the scores of the classes, (n_sequences, n_classes)."""
         raise NotImplementedError
 
-    def _check(self, X: Sequences) -> None:
-        """Refuse sequences that this method cannot use."""
-
-    def _shortest(self) -> tuple[int, str]:
-        """Return how many frames a sequence needs, and what to do with shorter sequences."""
-        return 1, "leave it out"
+    def _shortest(self) -> int:
+        """Return how many frames a sequence needs."""
+        return 1
 
     def _read(self, X: Any, n_channels: int | None = None) -> Sequences:
         """Check the sequences; sequences that this method cannot use are refused here."""
-        X = check_sequences(X, n_channels=n_channels)
-        name = type(self).__name__
+        X, name = check_sequences(X, n_channels=n_channels), type(self).__name__
         for j in np.flatnonzero(X.symbolic_mask):
-            raise ValueError(
-                f"{name} needs numbers, but channel {j} holds symbols; "
-                f"mvdfq.SequenceClassifier takes both."
-            )
+            raise ValueError(f"{name} needs numbers, but channel {j} holds symbols.")
         if not self.takes_missing:
             hint = f"{name} needs every value, fill it in first"
             refuse(np.isnan(X.data), X, "is missing (NaN)", hint)
-        for parameter in fields(self):
-            value = getattr(self, parameter.name)
-            if parameter.type is int:
-                check_whole(value, parameter.name)
-            elif parameter.type is not str and value is not None:
-                check_positive(value, parameter.name)
-        self._check(X)
-        shortest, way_out = self._shortest()
-        for i in np.flatnonzero(X.lengths < shortest):
+        for i in np.flatnonzero(X.lengths < self._shortest()):
             raise ValueError(
-                f"Sequence {i} has {X.lengths[i]} frames, {name} needs at least {shortest}; "
-                f"{way_out}."
+                f"Sequence {i} has {X.lengths[i]} frames, {name} needs at least "
+                f"{self._shortest()}; leave it out."
             )
         return X
 
@@ -170,25 +152,6 @@ def scores_of(problems: Problems, trained: Trained, values: np.ndarray) -> np.nd
     """Return the scores of the classes, one column per class also for two classes."""
     decision = problems.decision(trained.margins.of(values))
     return np.stack([-decision, decision], axis=1) if decision.ndim == 1 else decision
-
-
-def whole_frames(X: Sequences) -> tuple[np.ndarray, np.ndarray]:
-    """Return the frames without NaN, one per line, and the sequence of each frame."""
-    whole = ~np.isnan(X.data).any(axis=0)
-    owners = np.repeat(np.arange(len(X)), X.lengths)[whole]
-    for i in np.flatnonzero(np.bincount(owners, minlength=len(X)) == 0):
-        raise ValueError(f"Sequence {i} has no frame without missing values; leave it out.")
-    return np.ascontiguousarray(X.data[:, whole].T), owners
-
-
-def needed(module: str, package: str, method: str) -> Any:
-    """Import a package that only some methods need, or say how to install it."""
-    try:
-        return import_module(module)
-    except ImportError:
-        raise ImportError(
-            f"{method} needs {package}, which is not installed; pip install {package}."
-        ) from None
 
 
 def block_starts(n_frames: int, n_blocks: int) -> np.ndarray:

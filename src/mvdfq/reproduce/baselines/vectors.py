@@ -1,4 +1,4 @@
-"""Baselines that describe every sequence by one vector."""
+"""Baselines that describe every sequence by one vector, or compare sequences by alignment."""
 
 import warnings
 from dataclasses import dataclass
@@ -9,12 +9,18 @@ from sklearn.decomposition import NMF
 from sklearn.exceptions import ConvergenceWarning
 
 from mvdfq.frames import Standardize
-from mvdfq.reproduce.baselines.base import SEED, VectorClassifier, needed
+from mvdfq.reproduce.baselines.base import (
+    SEED,
+    Baseline,
+    VectorClassifier,
+    averaged,
+    scores_of,
+    trainer_of,
+)
 from mvdfq.sequences import Sequences
 from mvdfq.sequences.statistics import mean_and_variance
 from mvdfq.symbols import CodebookQuantizer
 
-WAVELET = "db8"
 # Rounds of folding in: the likelihood has one maximum, and 50 rounds come near it.
 ROUNDS = 50
 
@@ -26,6 +32,8 @@ class MeanVariance(VectorClassifier):
 
     13 channels give 26 numbers. Missing values (NaN) do not count.
     """
+
+    takes_missing = True
 
     def _describe(self, x: np.ndarray) -> np.ndarray:
         return mean_and_variance(x)
@@ -48,9 +56,11 @@ class MAR(VectorClassifier):
     # Penalty on the squares of the matrices, for every frame.
     ridge: float = 0.1
 
-    def _shortest(self) -> tuple[int, str]:
+    takes_missing = True
+
+    def _shortest(self) -> int:
         # The covariance needs two frames with a whole past: one frame equals its own mean.
-        return self.order + 2, "leave it out or take a smaller order"
+        return self.order + 2
 
     def _fit_vectors(self, X: Sequences) -> np.ndarray:
         self.scaler_ = Standardize().fit(X)
@@ -65,8 +75,12 @@ class MAR(VectorClassifier):
 
 def describe_autoregression(x: np.ndarray, order: int, ridge: float) -> np.ndarray:
     """Return mean, matrices by rows, and upper triangle; NaN if no frame has a whole past."""
-    n_channels = len(x)
-    past, now = _equations(x, order)
+    n_channels, n_frames = x.shape
+    before = [x[:, order - lag : n_frames - lag] for lag in range(1, order + 1)]
+    # a one above the frames before each frame; frames whose past holds a NaN are left out
+    past, now = np.concatenate([np.ones((1, n_frames - order)), *before]), x[:, order:]
+    whole = ~np.isnan(past).any(axis=0) & ~np.isnan(now).any(axis=0)
+    past, now = past[:, whole], now[:, whole]
     upper = np.triu_indices(n_channels)
     if not now.size:
         return np.full(len(past) * n_channels + len(upper[0]), np.nan)
@@ -77,16 +91,6 @@ def describe_autoregression(x: np.ndarray, order: int, ridge: float) -> np.ndarr
     covariance = errors @ errors.T / now.shape[1]
     matrices = coefficients[1:].reshape(order, n_channels, n_channels).transpose(0, 2, 1)
     return np.concatenate([coefficients[0], matrices.ravel(), covariance[upper]])
-
-
-def _equations(x: np.ndarray, order: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return, for every frame without NaN, a one above the frames before; and the frame."""
-    n_frames = x.shape[1]
-    before = [x[:, order - lag : n_frames - lag] for lag in range(1, order + 1)]
-    past = np.concatenate([np.ones((1, n_frames - order)), *before])
-    now = x[:, order:]
-    whole = ~np.isnan(past).any(axis=0) & ~np.isnan(now).any(axis=0)
-    return past[:, whole], now[:, whole]
 
 
 @dataclass(eq=False, repr=False)
@@ -110,23 +114,17 @@ class DWCH(VectorClassifier):
     # How often the waveform is halved; a waveform needs 15 * 2**level samples.
     level: int = 7
 
-    takes_missing = False
     needs = "pywt"
 
-    def _check(self, X: Sequences) -> None:
-        if X.n_rows != 1:
-            raise ValueError(
-                f"DWCH takes waveforms, that is one channel, but X has {X.n_rows}; "
-                f"pass the audio itself, or the mean of its channels."
-            )
-
-    def _shortest(self) -> tuple[int, str]:
+    def _shortest(self) -> int:
         # In shorter waveforms every coefficient depends on the edges: the filter has length 16.
-        return 15 * 2**self.level, "leave it out or take a smaller level"
+        return 15 * 2**self.level
 
     def _describe(self, x: np.ndarray) -> np.ndarray:
-        pywt = needed("pywt", "PyWavelets", "DWCH")
-        bands = pywt.wavedec(x[0], WAVELET, level=self.level)
+        import pywt
+
+        (waveform,) = x
+        bands = pywt.wavedec(waveform, "db8", level=self.level)
         return np.concatenate([moments_and_energy(band) for band in bands])
 
 
@@ -146,36 +144,26 @@ class PLSA(VectorClassifier):
     .. math:: p(w \mid i) = \sum_z p(w \mid z)\, p(z \mid i)
 
     and :math:`p(z \mid i)` is the vector. Topics of the largest likelihood are a factorization of
-    the counts into non-negative matrices with the least Kullback-Leibler divergence. Frames with
-    NaN do not count.
+    the counts into non-negative matrices with the least Kullback-Leibler divergence.
     """
 
     n_topics: int = 50
     n_codewords: int = 1024
 
     def _fit_vectors(self, X: Sequences) -> np.ndarray:
-        self.quantizer_ = CodebookQuantizer(self.n_codewords, random_state=SEED)
-        counts = codeword_counts(self.quantizer_.fit_transform(X))
-        self.topics_ = NMF(
-            self.n_topics,
-            init="random",
-            solver="mu",
-            beta_loss="kullback-leibler",
-            random_state=SEED,
-        )
+        self.quantizer_ = CodebookQuantizer(self.n_codewords, random_state=SEED).fit(X)
+        loss = {"solver": "mu", "beta_loss": "kullback-leibler"}
+        topics = NMF(self.n_topics, init="random", random_state=SEED, **loss)
         with warnings.catch_warnings():
             # More than the 200 rounds of NMF change the topics little.
             warnings.simplefilter("ignore", ConvergenceWarning)
-            self.topics_.fit(counts)
+            found = topics.fit(codeword_counts(self.quantizer_.transform(X))).components_
+        self.topics_ = found / found.sum(axis=1, keepdims=True)
         # Training and test sequences are described in the same way: with fixed topics.
-        return self._shares(counts)
+        return self._vectors(X)
 
     def _vectors(self, X: Sequences) -> np.ndarray:
-        return self._shares(codeword_counts(self.quantizer_.transform(X)))
-
-    def _shares(self, counts: np.ndarray) -> np.ndarray:
-        topics = self.topics_.components_
-        return fold_in(counts, topics / topics.sum(axis=1, keepdims=True))
+        return fold_in(codeword_counts(self.quantizer_.transform(X)), self.topics_)
 
 
 def fold_in(counts: np.ndarray, topics: np.ndarray) -> np.ndarray:
@@ -195,9 +183,80 @@ def fold_in(counts: np.ndarray, topics: np.ndarray) -> np.ndarray:
 def codeword_counts(symbols: Any) -> np.ndarray:
     """Return how often each codeword occurs in each sequence."""
     size = int(symbols.n_symbols[0])
-    # The code of a missing frame is larger than the codes of all codewords.
-    rows = [np.bincount(codes[0][codes[0] < size], minlength=size) for codes in symbols]
-    counts = np.array(rows, dtype=float)
-    for i in np.flatnonzero(counts.sum(axis=1) == 0):
-        raise ValueError(f"Sequence {i} has no frame without missing values; leave it out.")
-    return counts
+    return np.array([np.bincount(codes[0], minlength=size) for codes in symbols], dtype=float)
+
+
+@dataclass(eq=False, repr=False)
+class _Aligned(Baseline):
+    """Base of both: sequences are standardized and shortened before they are compared.
+
+    A comparison takes time in proportion to the square of `n_frames`, the number of frames after
+    averaging. Shorter sequences stay as they are.
+    """
+
+    n_frames: int = 60
+
+    needs = "tslearn"
+
+    def _shortened(self, X: Sequences) -> list[np.ndarray]:
+        """Return the sequences as tslearn needs them: time first."""
+        scaled = self.scaler_.transform(X)
+        return [averaged(x.astype(float), self.n_frames).T for x in scaled]
+
+
+@dataclass(eq=False, repr=False)
+class GAK(_Aligned):
+    r"""Train machines on the global alignment kernel.
+
+    .. math:: k(x, y) = \sum_\pi \prod_{(s, t) \in \pi} \kappa(x_s, y_t)
+
+    over all alignments :math:`\pi`, divided by the norms of both sequences so that
+    :math:`k(x, x) = 1`. :math:`\kappa` is the half Gaussian kernel of Cuturi [1]_, which makes
+    :math:`k` positive definite; its width is the median distance of training frames, times the root
+    of the largest number of frames. `VectorClassifier` describes the machines. Needs tslearn.
+
+    References
+    ----------
+    .. [1] M. Cuturi, "Fast global alignment kernels", ICML 2011.
+    """
+
+    def _learn(self, X: Sequences, y: np.ndarray, groups: np.ndarray | None) -> None:
+        from tslearn.metrics import cdist_gak, sigma_gak
+
+        trainer = trainer_of(y, groups)
+        self.scaler_ = Standardize().fit(X)
+        self.train_ = self._shortened(X)
+        # 0 if all frames are equal
+        self.sigma_ = float(sigma_gak(self.train_, random_state=SEED)) or 1.0
+        # tslearn divides by the norms already
+        values = cdist_gak(self.train_, sigma=self.sigma_)
+        self.trained_ = trainer(lambda learn: values)
+        self.C_, self.problems_ = self.trained_.C, trainer.problems
+
+    def _scores(self, X: Sequences) -> np.ndarray:
+        from tslearn.metrics import cdist_gak
+
+        values = cdist_gak(self._shortened(X), self.train_, sigma=self.sigma_)
+        return scores_of(self.problems_, self.trained_, values)
+
+
+class DTW(_Aligned):
+    r"""Take the class of the training sequence at the least warped distance.
+
+    .. math:: d(x, y) = \min_\pi \Big( \sum_{(s, t) \in \pi} \lVert x_s - y_t \rVert^2 \Big)^{1/2}
+
+    over all alignments :math:`\pi`. The kernel :math:`\exp(-d)` is not positive definite, so a
+    machine on this kernel has several solutions; the nearest neighbour needs no kernel. Needs
+    tslearn.
+    """
+
+    def _learn(self, X: Sequences, y: np.ndarray, groups: np.ndarray | None) -> None:
+        self.scaler_ = Standardize().fit(X)
+        self.train_, self.train_y_ = self._shortened(X), y
+
+    def _scores(self, X: Sequences) -> np.ndarray:
+        from tslearn.metrics import cdist_dtw
+
+        distances = cdist_dtw(self._shortened(X), self.train_)
+        nearest = [distances[:, self.train_y_ == c].min(axis=1) for c in np.unique(self.train_y_)]
+        return -np.stack(nearest, axis=1)

@@ -14,9 +14,8 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils import check_random_state
 
 from mvdfq.frames import Delta, Standardize
-from mvdfq.reproduce.baselines.base import SEED, Baseline, averaged, block_starts, whole_frames
+from mvdfq.reproduce.baselines.base import SEED, Baseline, averaged, block_starts
 from mvdfq.sequences import Sequences
-from mvdfq.sequences.check import refuse
 from mvdfq.sequences.statistics import mean_and_variance
 
 # Least variance in any direction, in units of the spread of the channels: small, but enough
@@ -36,8 +35,7 @@ class GMM(Baseline):
 
     .. math:: f_c(x) = \sum_t \log \sum_m w_{cm} N(x_t; \mu_{cm}, \Sigma_{cm})
 
-    The order of frames does not matter. Channels are standardized first; frames with NaN are
-    left out.
+    The order of frames does not matter. Channels are standardized first.
     """
 
     # Gaussians of each class; fewer if the class has fewer frames.
@@ -49,14 +47,17 @@ class GMM(Baseline):
 
     def _learn(self, X: Sequences, y: np.ndarray, groups: np.ndarray | None) -> None:
         self.scaler_ = Standardize().fit(X)
-        frames, owners = whole_frames(self.scaler_.transform(X))
-        random = check_random_state(SEED)
-        places = [np.flatnonzero(y[owners] == c) for c in range(y.max() + 1)]
-        parts = [frames[_sampled(members, self.max_frames, random)] for members in places]
+        random, codes = check_random_state(SEED), np.repeat(y, X.lengths)
+        frames, parts = self.scaler_.transform(X).data.T, []
+        for c in range(y.max() + 1):
+            places = np.flatnonzero(codes == c)
+            if len(places) > self.max_frames:
+                places = np.sort(random.choice(places, self.max_frames, replace=False))
+            parts.append(frames[places])
         self.mixtures_ = fit_mixtures(parts, self.n_components, self.covariance_type, random)
 
     def _scores(self, X: Sequences) -> np.ndarray:
-        frames, owners = whole_frames(self.scaler_.transform(X))
+        frames, owners = self.scaler_.transform(X).data.T, np.repeat(np.arange(len(X)), X.lengths)
         return summed_likelihoods(self.mixtures_, frames, owners, len(X))
 
 
@@ -88,12 +89,6 @@ def summed_likelihoods(
     return np.stack(sums, axis=1)
 
 
-def _sampled(places: np.ndarray, most: int, random: Any) -> np.ndarray:
-    if len(places) <= most:
-        return places
-    return np.sort(random.choice(places, most, replace=False))
-
-
 @dataclass(eq=False, repr=False)
 class NMFBases(Baseline):
     r"""Model the spectral bases of the sequences of every class.
@@ -119,12 +114,6 @@ class NMFBases(Baseline):
     # Gaussians of each class, with axes along the coefficients.
     n_components: int = 3
 
-    takes_missing = False
-
-    def _check(self, X: Sequences) -> None:
-        hint = "NMFBases needs magnitudes, such as the energies of spectral bands (FFT64)"
-        refuse(X.data < 0, X, "is negative", hint)
-
     def _learn(self, X: Sequences, y: np.ndarray, groups: np.ndarray | None) -> None:
         bases, owners = self._describe(X)
         parts = [bases[y[owners] == c] for c in range(y.max() + 1)]
@@ -136,13 +125,13 @@ class NMFBases(Baseline):
 
     def _describe(self, X: Sequences) -> tuple[np.ndarray, np.ndarray]:
         """Return the coefficients of all bases, one base per line, and the sequence of each."""
-        return _joined([self._bases(x.astype(float)) for x in X])
-
-    def _bases(self, x: np.ndarray) -> np.ndarray:
-        bases = spectral_bases(averaged(x, N_FRAMES), self.n_bases)
-        shares = bases / np.maximum(bases.sum(axis=1, keepdims=True), np.finfo(float).tiny)
-        logs = np.log(np.maximum(shares, FLOOR / x.shape[0]))
-        return dct(logs, norm="ortho", axis=1)[:, :N_COEFFICIENTS]
+        parts = []
+        for x in X:
+            bases = spectral_bases(averaged(x.astype(float), N_FRAMES), self.n_bases)
+            shares = bases / np.maximum(bases.sum(axis=1, keepdims=True), np.finfo(float).tiny)
+            logs = np.log(np.maximum(shares, FLOOR / x.shape[0]))
+            parts.append(dct(logs, norm="ortho", axis=1)[:, :N_COEFFICIENTS])
+        return _joined(parts)
 
 
 def spectral_bases(x: np.ndarray, n_bases: int) -> np.ndarray:
@@ -180,8 +169,6 @@ class BoostedAggregates(Baseline):
     # smaller depth.
     max_depth: int = 8
 
-    takes_missing = False
-
     def _learn(self, X: Sequences, y: np.ndarray, groups: np.ndarray | None) -> None:
         segments, owners = self._segments(X)
         tree = DecisionTreeClassifier(max_depth=self.max_depth)
@@ -197,11 +184,12 @@ class BoostedAggregates(Baseline):
 
     def _segments(self, X: Sequences) -> tuple[np.ndarray, np.ndarray]:
         """Return means and variances, one segment per line, and the sequence of each segment."""
-        return _joined([self._describe(x.astype(float)) for x in Delta().fit_transform(X)])
-
-    def _describe(self, x: np.ndarray) -> np.ndarray:
-        starts = block_starts(x.shape[1], max(x.shape[1] // self.segment, 1))
-        return np.array([mean_and_variance(part) for part in np.split(x, starts[1:], axis=1)])
+        parts = []
+        for x in Delta().fit_transform(X):
+            starts = block_starts(x.shape[1], max(x.shape[1] // self.segment, 1))
+            cut = np.split(x.astype(float), starts[1:], axis=1)
+            parts.append(np.array([mean_and_variance(part) for part in cut]))
+        return _joined(parts)
 
 
 def _joined(parts: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:

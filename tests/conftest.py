@@ -1,6 +1,8 @@
 """Settings of the whole suite: random examples, and the tests that need data from elsewhere."""
 
+import importlib
 import os
+import sys
 import tempfile
 from pathlib import Path
 
@@ -17,6 +19,7 @@ from made_results import made_artist, made_genre
 # Less data where the compiler is off.
 SMALL = bool(os.environ.get("MVDFQ_SMALL")) or os.environ.get("NUMBA_DISABLE_JIT") == "1"
 DATA = os.environ.get("MVDFQ_DATA")
+BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
 
 # Tests leave the cache of whoever runs them alone; commands that tests start inherit this.
 os.environ["MVDFQ_CACHE"] = tempfile.mkdtemp(prefix="mvdfq-cache-")
@@ -117,3 +120,14 @@ def genre():
 def artist():
     """A table of artists as it may come out."""
     return made_artist()
+
+
+@pytest.fixture
+def load(monkeypatch):
+    """Return a function that imports a script of benchmarks/ and forgets it after the test."""
+    before = set(sys.modules)
+    monkeypatch.syspath_prepend(str(BENCHMARKS))
+    yield importlib.import_module
+    for name in set(sys.modules) - before:
+        if Path(getattr(sys.modules[name], "__file__", None) or "/").parent == BENCHMARKS:
+            del sys.modules[name]

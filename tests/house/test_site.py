@@ -86,7 +86,7 @@ def test_the_figures_of_the_comparison_are_measured():
     for path in tool.PAGES:
         page = path.read_text()
         assert tool.filled(page) == page, "run python tools/write_comparison.py"
-        assert "| mvdfq, default |" in page or "| without words |" in page
+        assert "| mvdfq, default" in page or "| plain words alone |" in page
 
 
 def test_the_version_stands_in_one_place():

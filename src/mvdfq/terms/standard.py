@@ -47,8 +47,8 @@ SMALLEST = 1e-6
 DENSE_WORDS = 2**12
 # What a word weighs that tells nothing of the classes by itself: it may do so beside others.
 LEAST_TOLD = 1e-3
-# With more sequences, all words count alike: machines of many sequences find the words that tell,
-# and a second kernel matrix would take as long as the first.
+# With more sequences, all words count alike: products are most of the time of a large fit then, and
+# a second kernel matrix takes as many products as the first.
 MOST_WEIGHED = 1000
 # Means that a term keeps at most, words times classes: 64 MB. With so many classes, the mean of
 # all other classes is nearly the mean of all classes, which is kept then.

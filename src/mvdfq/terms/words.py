@@ -1,6 +1,6 @@
 """Standardized words as a term: one weight per word and class."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
 from typing import Any, cast
@@ -16,7 +16,7 @@ from mvdfq.kernels import Kernel, Words
 from mvdfq.symbols.base import Symbols
 from mvdfq.terms.base import Fitting, Found, Source, Term, Work
 from mvdfq.terms.baseline import View
-from mvdfq.terms.dense_evidence import ComparedWords
+from mvdfq.terms.compared_evidence import ComparedWords, compared_evidence
 from mvdfq.terms.evidence_words import Evidence
 from mvdfq.terms.feature_blocks import Block, WordColumns
 from mvdfq.terms.fitted import FIRST_NAME, ReadingTerm
@@ -250,9 +250,9 @@ class FittedWords(ReadingTerm):
 
     def evidence(self, read: Any, view: View) -> list[Evidence]:
         """Return the evidence in each sequence; words with unseen symbols do not count."""
-        return self._compared(view).evidence(read.without_unseen())
+        return compared_evidence(self._compared(view), read.without_unseen())
 
-    def contrast(self, read: Any, found: Evidence, view: View) -> Evidence:
+    def contrast(self, read: Any, find: Callable[[], Evidence], view: View) -> Evidence:
         """Return the evidence in one sequence, compared with another baseline."""
         return self.evidence(read, view)[0]
 

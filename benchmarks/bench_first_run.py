@@ -96,7 +96,11 @@ def main():
         print(json.dumps(one_run()))
         return
     with TemporaryDirectory() as folder:
-        lines = fresh("first", folder) + fresh("second", folder)
+        write(fresh("first", folder) + fresh("second", folder))
+
+
+def write(lines):
+    """Write the results and the table of the page."""
     with RESULTS.open("w", newline="") as file:
         writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
         writer.writeheader()

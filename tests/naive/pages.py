@@ -1,5 +1,7 @@
 """Slow twins of the numbers of a report."""
 
+import math
+
 import numpy as np
 
 
@@ -55,3 +57,19 @@ def tidy(value, digits=5):
     """One number in `digits` significant digits; None for a value that is not a number."""
     known = value is not None and abs(value) < float("inf")
     return float(f"{value:.{digits}g}") if known else None
+
+
+def logo(aligned, alphabet):
+    """The heights in bits of the letters of every position of aligned texts; a space is nothing."""
+    piles = []
+    for k in range(len(aligned[0])):
+        letters = [text[k] for text in aligned if text[k] != " "]
+        n, pile = len(letters), {}
+        shares = {letter: letters.count(letter) / n for letter in set(letters)}
+        entropy = -sum(share * math.log2(share) for share in shares.values())
+        bits = math.log2(len(alphabet)) - entropy - (len(alphabet) - 1) / (2 * math.log(2) * n)
+        for letter, share in shares.items():
+            if bits > 0:
+                pile[letter] = bits * share
+        piles.append(pile)
+    return piles

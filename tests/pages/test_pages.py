@@ -3,6 +3,8 @@
 import csv
 import json
 import re
+from dataclasses import replace
+from functools import partial
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -12,7 +14,7 @@ from numpy.testing import assert_allclose
 
 import mvdfq
 from mvdfq.evaluation import evaluate
-from mvdfq.pages import details, health, html, outcome, report as reports, run as runs
+from mvdfq.pages import details, health, html, outcome, report as reports, run as runs, stretches
 from mvdfq.pages.contents import tidy
 from mvdfq.pages.details import other_class
 from mvdfq.pages.outcome import describe
@@ -102,6 +104,20 @@ def test_evidence_is_that_of_the_classifier_that_had_not_seen_the_sequence(run):
     assert column(run.labels[said]) >= 0
 
 
+def test_a_page_trains_nothing_again(monkeypatch):
+    X, y, names = walks()
+    clf, recorder = mvdfq.SequenceClassifier(C=10), runs.Recorder()
+    result = evaluate(clf, mvdfq.check_sequences(X), y, protocol="3-fold", visit=recorder)
+    monkeypatch.setattr(mvdfq.SequenceClassifier, "fit", None)
+    run = reports.run_of(clf, X, y, names, None, result, recorder)
+    data = finish(run, {"title": "", "command": ""}, 4).data
+    expected = np.mean([run.model(f).lost_ for f in range(3)], axis=0)
+    found = [[one["log_loss"], one["accuracy"]] for one in data["matters"]["channels"]]
+    assert_allclose(found, expected[:3], rtol=1e-3, atol=1e-9)
+    own = run.model(1).p_values(run.X[run.folds[1].test])
+    assert_allclose(run.p_values[run.fold_of == 1], own)
+
+
 def test_folds_that_were_not_kept_are_fitted_again(monkeypatch):
     monkeypatch.setattr(runs, "MOST_KEPT", 1)
     X, y, names = walks()
@@ -128,6 +144,29 @@ def test_several_explanations_at_once_equal_single_ones(preset):
         assert_allclose(many.margins, one.margins)
         assert list(map(str, many.top(5))) == list(map(str, one.top(5)))
         assert many.predicted == one.predicted
+
+
+@pytest.mark.parametrize("letters", [False, True])
+def test_the_strongest_words_are_found_without_a_list_of_all_words(letters):
+    X, y, _ = walks()
+    if letters:
+        X = ["".join(np.random.default_rng(i).choice(list("ACGT"), 50)) for i in range(len(y))]
+    why = mvdfq.SequenceClassifier(C=10).fit(X, y).explain_all(X[:3])[0]
+    both = why.between("flat", "down")
+    for one in (why, both):
+        slow = replace(one, find_evidence=partial(replace, one.evidence, find_top=None))
+        label = one.labels[0]
+        assert list(map(str, one.top(12, label))) == list(map(str, slow.top(12, label)))
+        assert [r.frames for r in one.top(12, label)] == [r.frames for r in slow.top(12, label)]
+
+
+def test_printing_finds_the_evidence_of_one_class():
+    X, y, _ = walks()
+    clf = mvdfq.SequenceClassifier(C=10).fit(X, y)
+    alone, all_classes = clf.explain(X[1]), clf.explain(X[1])
+    assert all_classes.evidence.by_frame.shape[0] == 3
+    assert str(alone) == str(all_classes)
+    assert "evidence" not in vars(alone)
 
 
 @pytest.mark.parametrize("multi_class", ["ovo", "ovr"])
@@ -246,6 +285,20 @@ def test_a_class_is_shown_by_stretches_that_hold_what_tells():
         assert one["in_class"] == [20, 20]
         assert one["in_others"][1] == 20
         assert one["in_others"][0] <= 2
+        assert one["n_logo"] >= 10
+        piles = [dict(pile) for pile in one["logo"]]
+        at = one["letters"].index("WWWW")
+        assert all(max(pile, key=pile.get) == "W" for pile in piles[at : at + 4])
+
+
+def test_piles_of_letters_against_their_slow_twin():
+    found = [stretches._Found(i, (0, 4), 1.0, letters=text)
+             for i, text in enumerate(["ACGT", "ACGA", "CGTA", "TTTT"])]  # fmt: skip
+    made = stretches.logo(found[0], found)
+    assert made["n_logo"] == 3  # TTTT has one letter of four
+    expected = naive_pages.logo(["ACGT", "ACGA", " CGT"], "ACGT")
+    for pile, slow in zip(made["logo"], expected, strict=True):
+        assert dict(pile) == pytest.approx(slow)
 
 
 @pytest.mark.parametrize("preset", [None, "mvdfqm-sssk"])
@@ -275,8 +328,6 @@ def test_evidence_of_stretches_is_that_of_explanations(preset):
 
 
 def test_stretches_of_a_large_collection_come_from_some_sequences_of_every_class(monkeypatch):
-    from mvdfq.pages import stretches
-
     monkeypatch.setattr(stretches, "MOST_FRAMES", 3 * 5 * 34)
     X, y, names = walks()
     clf = mvdfq.SequenceClassifier("mvdfqm-sssk", C=10).fit(X, y)

@@ -463,7 +463,12 @@ FLAT, ENDS = np.arange(12.0).reshape(2, 6), np.array([0, 4, 6])
 @pytest.mark.parametrize(
     ("data", "offsets", "error", "message"),
     [
-        (FLAT.astype(int), ENDS, ValueError, r"data must be a 2-D array .*'f8'\), got .*int64"),
+        (
+            FLAT.astype(int),
+            ENDS,
+            ValueError,
+            r"data must be a 2-D array .*'float64'\), got .*int64",
+        ),
         (FLAT.astype(">f8"), ENDS, ValueError, "got an array of >f8"),
         (FLAT.astype("f2"), ENDS, ValueError, "got an array of float16"),
         (FLAT[0], ENDS, ValueError, "with 1 dimensions"),
@@ -484,7 +489,9 @@ def test_arrays_that_loops_cannot_read_are_refused(data, offsets, error, message
 
 
 def test_symbols_are_whole_numbers():
-    with pytest.raises(ValueError, match=r"\('u1', 'u2', 'u4'\), got an array of float64"):
+    with pytest.raises(
+        ValueError, match=r"\('uint8', 'uint16', 'uint32'\), got an array of float64"
+    ):
         mvdfq.Symbols(FLAT, ENDS, n_symbols=np.array([12, 12]))
 
 

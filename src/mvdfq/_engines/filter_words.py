@@ -71,7 +71,7 @@ def filter_evidence(data, limits, filters, thresholds, weights, means, by_channe
     shares, levels = np.empty(weights.shape[1:]), np.empty(n, np.int64)
     found, kinds = np.empty(n * n_columns), np.empty((2, n_columns))
     even, singles = np.empty((2, n_columns)), np.empty((thresholds.shape[1] + 1, n_columns))
-    table = np.empty((len(singles) ** 3, n_columns)), np.empty(len(singles) ** 3, np.bool_)
+    triples = np.empty((len(singles), len(singles), len(singles), n_columns))
     for f in range(thresholds.shape[0]):
         respond(padded, nine, f, filters, total, response)
         compare(response, thresholds[f], above)
@@ -80,7 +80,8 @@ def filter_evidence(data, limits, filters, thresholds, weights, means, by_channe
         for t in range(n):
             levels[t] = level_of(above[t])
         write_singles(levels, shares, even[0], singles, found)
-        add_triples(levels, step, shares, even[1], table, found)
+        write_triples(shares, even[1], triples)
+        add_triples(levels, step, triples, found)
         n_own = 0
         while n_own < members.shape[1] and members[f, n_own] >= 0:
             n_own += 1
@@ -141,31 +142,46 @@ def write_singles(levels, shares, even, table, out):
 
 
 @inlined
-def add_triples(levels, step, shares, even, table, out):
-    """Add the evidence of triples to the frames of their symbols, a third to each.
-
-    The evidence of three levels is added up over all thresholds once, where it first occurs:
-    `table` holds the evidence of triples, and which of them are known.
-    """
-    triples, known = table
-    n_levels, n_columns, n = shares.shape[0] + 1, even.size, max(levels.size - 2 * step, 0)
-    known[:] = False
+def add_triples(levels, step, table, out):
+    """Add the evidence of triples to the frames of their symbols; `table` has a third of it."""
+    n_columns, n = table.shape[3], max(levels.size - 2 * step, 0)
     found = np.zeros(n * n_columns)
     for t in range(n):
         a, b, c = levels[t], levels[t + step], levels[t + 2 * step]
-        if min(a, b, c) < 0:
-            continue
-        word = (a * n_levels + b) * n_levels + c
-        for k in range(n_columns if not known[word] else 0):
-            triples[word, k] = even[k]
-            for q in range(shares.shape[0]):
-                triples[word, k] += shares[q, 2 + 4 * (a > q) + 2 * (b > q) + (c > q), k]
-        known[word] = True
-        for k in range(n_columns):
-            found[t * n_columns + k] = triples[word, k]
+        if min(a, b, c) >= 0:
+            for k in range(n_columns):
+                found[t * n_columns + k] = table[a, b, c, k]
     for place in range(3):
         for i in range(found.size):
-            out[place * step * n_columns + i] += found[i] * (1 / 3)
+            out[place * step * n_columns + i] += found[i]
+
+
+@inlined
+def write_triples(shares, even, table):
+    """Write a third of the evidence of the triples that three values form at all thresholds.
+
+    `table` is by the levels of the values. A value that reaches one more threshold changes the
+    word of this threshold alone, so every entry follows from the entry before.
+    """
+    n_levels = table.shape[0]
+    for k in range(even.size):
+        table[0, 0, 0, k] = even[k] / 3
+        for q in range(n_levels - 1):
+            table[0, 0, 0, k] += shares[q, 2, k] / 3
+    for a in range(n_levels):
+        for k in range(even.size if a else 0):
+            change = shares[a - 1, 6, k] - shares[a - 1, 2, k]
+            table[a, 0, 0, k] = table[a - 1, 0, 0, k] + change / 3
+        for b in range(n_levels):
+            word = 6 if a > b - 1 else 2
+            for k in range(even.size if b else 0):
+                change = shares[b - 1, word + 2, k] - shares[b - 1, word, k]
+                table[a, b, 0, k] = table[a, b - 1, 0, k] + change / 3
+            for c in range(1, n_levels):
+                word = 2 + (4 if a > c - 1 else 0) + (2 if b > c - 1 else 0)
+                for k in range(even.size):
+                    change = shares[c - 1, word + 1, k] - shares[c - 1, word, k]
+                    table[a, b, c, k] = table[a, b, c - 1, k] + change / 3
 
 
 @inner

@@ -27,6 +27,7 @@ from mvdfq.explain.explanation import Explanation
 from mvdfq.explain.gathering import explanations
 from mvdfq.explain.importance import Importance, Judge, codes_of, importance_of, lost, parts_of
 from mvdfq.explain.mutations import Change, Mutations, Strand, mutate, substitutions
+from mvdfq.explain.shapes import in_range
 from mvdfq.frames.base import channel_names
 from mvdfq.sequences import Ragged, Sequences, check_sequences
 from mvdfq.sequences.statistics import warn_constant, warn_outside, without_constants
@@ -758,7 +759,7 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         explanation : Explanation
             Evidence by row, time and layout that sums to the decision value.
         """
-        return self._explained(self._read_one(x, "explain"))[0]
+        return self._explained(self._read_one(x, "explain"), self._as_several(x))[0]
 
     def explain_all(self, X: Any) -> list[Explanation]:
         """Return why the classifier puts each of several sequences into its class.
@@ -776,15 +777,18 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
             One explanation per sequence, the same as by `explain`.
         """
         check_is_fitted(self)
-        return self._explained(self._read(X))
+        return self._explained(self._read(X), X)
 
-    def _explained(self, read: list[Any]) -> list[Explanation]:
-        """Return the explanations of sequences as the terms read them."""
+    def _explained(self, read: list[Any], X: Any) -> list[Explanation]:
+        """Return the explanations of sequences, and of the same as the terms read them."""
         decision, margins, sums = self._decide(read)
         predicted = self.problems_.predicted(decision)
         baselines = Baselines(self.problems_.pairs, self.class_shares_)
         about = self.classes_.tolist(), predicted, margins, sums, self.channel_names
-        return explanations(self.sum_, read, baselines, *about)
+        curves, knows_ranges = None, not np.isnan(self.ranges_in_).all()
+        if knows_ranges and not any(term.says_curves for term in self.terms_):
+            curves = [in_range(x, self.ranges_in_) for x in self.varying(X)]
+        return explanations(self.sum_, read, baselines, *about, curves)
 
     def _read_one(self, x: Any, method: str) -> list[Any]:
         """Return a single sequence as the terms read it."""

@@ -15,7 +15,7 @@ from mvdfq.evaluation.measures import interval_name, ranking_of, share_interval
 class Fold(Short):
     """The predictions for the test part of one fold, and the true labels.
 
-    `scores` are the decision values, for ROC curves; None unless there are two classes.
+    `scores` are the decision values; None if the classifier does not say them.
     """
 
     name: str

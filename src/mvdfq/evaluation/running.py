@@ -105,20 +105,29 @@ def evaluate(
     if positive is not None and (len(labels) != 2 or str(positive) not in map(str, labels)):
         raise ValueError(f"positive must be one of two classes, got {positive!r} of {labels[:20]}.")
     result = Evaluation(protocol, labels, [], groups, remarks, names, positive)
+    takes_groups = "groups" in signature(estimator.fit).parameters
     if progress is not None:
         progress(0, len(cuts))
     for name, seed, train, test in cuts:
-        inner = None if groups is None else groups[train]
-        clf = clone(estimator)
-        clf.fit(_take(X, train), y[train], **_inner_groups(estimator, inner, y[train]))
+        inner = useful_groups(None if groups is None else groups[train], y[train])
+        more = {} if inner is None or not takes_groups else {"groups": inner}
+        clf = clone(estimator).fit(_take(X, train), y[train], **more)
         part = _take(X, test)
-        scores = clf.decision_function(part) if len(clf.classes_) == 2 else None
-        result.folds.append(Fold(name, seed, test, y[test], clf.predict(part), scores))
+        result.folds.append(Fold(name, seed, test, y[test], *answers(clf, part)))
         if visit is not None:
             visit(clf, part, result.folds[-1], train)
         if progress is not None:
             progress(len(result.folds), len(cuts))
     return result
+
+
+def answers(clf: Any, X: Any) -> tuple[np.ndarray, np.ndarray | None]:
+    """Return the predictions and, if they are known, the decision values."""
+    own = getattr(clf, "best_estimator_", clf)
+    if hasattr(own, "problems_"):  # a classifier of ours: it reads the sequences once
+        scores = own.decision_function(X)
+        return own.classes_[own.problems_.predicted(scores)], scores
+    return clf.predict(X), clf.decision_function(X) if len(clf.classes_) == 2 else None
 
 
 def evaluate_fitted(clf: Any, X: Any, y: Any, groups: Any = None) -> Evaluation:
@@ -137,11 +146,10 @@ def evaluate_fitted(clf: Any, X: Any, y: Any, groups: Any = None) -> Evaluation:
     True
     """
     y, classes = np.asarray(y), clf.classes_
-    predicted, as_text = clf.predict(X), y.dtype.kind != classes.dtype.kind
+    predicted, scores = answers(clf, X)
+    as_text = y.dtype.kind != classes.dtype.kind
     if as_text:
         y, classes, predicted = y.astype(str), classes.astype(str), predicted.astype(str)
-    # text may be in another order than numbers: the second class has the decision values
-    scores = clf.decision_function(X) if len(classes) == 2 else None
     new = sorted(set(y.tolist()) - set(classes.tolist()))
     fold = Fold("test", 0, np.arange(len(y)), y, predicted, scores)
     labels = [*classes.tolist(), *new]
@@ -152,24 +160,7 @@ def _check_cuts(
     cuts: Sequence[Cut], y: np.ndarray, groups: np.ndarray | None, protocol: str
 ) -> None:
     """Refuse folds that cannot be learned; warn of classes that are new, and of mixed groups."""
-    _check_classes(cuts, y, protocol)
-    n_groups = 0 if groups is None else len(np.unique(groups))
-    if groups is None or n_groups < 2:
-        return
-    pairs = (np.intersect1d(groups[train], groups[test]) for _, _, train, test in cuts)
-    mixed = {group for both in pairs for group in both.tolist()}
-    if mixed:
-        advice = "; protocol='group' holds groups apart" if can_be_apart(y, groups) else ""
-        warnings.warn(
-            f"{len(mixed)} of {n_groups} groups are both in the training "
-            f"part and in the test part of a fold: the accuracy may be lower for new groups"
-            f"{advice}.",
-            stacklevel=3,
-        )
-
-
-def _check_classes(cuts: Sequence[Cut], y: np.ndarray, protocol: str) -> None:
-    lacking, n_wrong = [], 0
+    lacking, n_wrong, mixed = [], 0, set[Any]()
     for name, _, train, test in cuts:
         learned = np.unique(y[train])
         if len(learned) < 2 <= len(np.unique(y)):
@@ -181,19 +172,23 @@ def _check_classes(cuts: Sequence[Cut], y: np.ndarray, protocol: str) -> None:
         new = ~np.isin(y[test], learned)
         lacking += [name] if new.any() else []
         n_wrong += int(new.sum())
+        if groups is not None:
+            mixed |= set(np.intersect1d(groups[train], groups[test]).tolist())
     if lacking:
         warnings.warn(
             f"The training part of {counted(len(lacking), 'fold')} (the first is {lacking[0]}) "
             f"lacks a class of the test part: {counted(n_wrong, 'prediction')} cannot be right.",
-            stacklevel=4,
+            stacklevel=3,
         )
-
-
-def _inner_groups(estimator: Any, groups: np.ndarray | None, y: np.ndarray) -> dict[str, Any]:
-    """Return the argument `groups` of `fit`, if `fit` takes groups and they can be held apart."""
-    if useful_groups(groups, y) is None:
-        return {}
-    return {"groups": groups} if "groups" in signature(estimator.fit).parameters else {}
+    n_groups = 0 if groups is None else len(np.unique(groups))
+    if mixed and n_groups > 1:
+        advice = "; protocol='group' holds groups apart" if can_be_apart(y, groups) else ""
+        warnings.warn(
+            f"{len(mixed)} of {n_groups} groups are both in the training "
+            f"part and in the test part of a fold: the accuracy may be lower for new groups"
+            f"{advice}.",
+            stacklevel=3,
+        )
 
 
 def useful_groups(groups: np.ndarray | None, y: np.ndarray) -> np.ndarray | None:

@@ -39,8 +39,8 @@ class Explanation:
     margins : ndarray of shape (n_columns,)
         Decision values; in one-vs-one, the decision values of the pairs.
 
-    evidence : Evidence
-        The evidence of all words.
+    find_evidence : callable
+        Returns `evidence`, that of all words. Called when evidence is first needed.
 
     constant : ndarray of shape (n_columns,)
         The margins of the baseline: what evidence is compared with.
@@ -72,10 +72,14 @@ class Explanation:
         The term that each row, and each group of layouts, belongs to.
 
     contrast : callable
-        Returns margins, evidence and what each term adds for one class against another.
+        Returns margins, `find_evidence` and `by_term` for one class against another.
+
+    find_column : callable
+        Returns the same for one column alone, which takes less time than all columns.
 
     curves : ndarray of shape (n_channels, n_frames) or None
-        The channels with mean 0 and deviation 1 over training; None if no term knows the means.
+        The channels with mean 0 and deviation 1 over training or, if no term knows the means, in
+        sixths of their ranges in training; None if neither is known.
 
     Examples
     --------
@@ -92,7 +96,7 @@ class Explanation:
     labels: list[Any]
     predicted: Any
     margins: np.ndarray
-    evidence: Evidence
+    find_evidence: Callable[[], Evidence]
     constant: np.ndarray
     symbols: Symbols
     row_names: list[str]
@@ -103,8 +107,14 @@ class Explanation:
     by_term: dict[str, np.ndarray]
     row_terms: list[str]
     group_terms: list[str]
-    contrast: Callable[[Any, Any], tuple[np.ndarray, Evidence, dict[str, np.ndarray]]]
+    contrast: Callable[[Any, Any], tuple[Any, ...]]
+    find_column: Callable[[int], tuple[Any, ...]]
     curves: np.ndarray | None = None
+
+    @cached_property
+    def evidence(self) -> Evidence:
+        """The evidence of all words."""
+        return self.find_evidence()
 
     @cached_property
     def channel_shares(self) -> np.ndarray:
@@ -117,7 +127,7 @@ class Explanation:
         return self.by_row @ self.channel_shares
 
     @cached_property
-    def _known_shares(self) -> np.ndarray | None:
+    def known_shares(self) -> np.ndarray | None:
         """The shares of the channels; None if a transformer does not say them."""
         try:
             return self.channel_shares
@@ -202,12 +212,16 @@ class Explanation:
         asked = [(first, second)] if isinstance(self.labels[0], tuple) else [first, second]
         for label in asked:
             self.column(label)  # raises an error for a class that does not exist
-        margins, evidence, by_term = self.contrast(first, second)
+        return self._one_column((first, second), *self.contrast(first, second))
+
+    def _one_column(
+        self, label: Any, margins: np.ndarray, find_evidence: Any, by_term: dict[str, np.ndarray]
+    ) -> "Explanation":
         return replace(
             self,
-            labels=[(first, second)],
+            labels=[label],
             margins=margins,
-            evidence=evidence,
+            find_evidence=find_evidence,
             constant=margins - sum(by_term.values()),
             by_term=by_term,
         )
@@ -229,7 +243,7 @@ class Explanation:
             The reasons, largest evidence first; ``print(reason)`` prints one line.
         """
         column, sign = self.column(label)
-        blocks = self.evidence.words
+        blocks = self.evidence.top(column, n)
         if not blocks:
             return []
         ends = np.cumsum([len(block.codes) for block in blocks])
@@ -253,7 +267,7 @@ class Explanation:
         return Reason(
             self.row_names[row],
             largest_channels(self, row),
-            tuple(self._name(row, int(code)) for code in codes),
+            tuple(self.symbol_name(row, int(code)) for code in codes),
             tuple((offsets - offsets[0]).tolist()),
             tuple(frames.tolist()),
             None if rate is None else float(frames[0] / rate),
@@ -266,7 +280,8 @@ class Explanation:
         """Whether all symbols are letters: one character, or a group of them such as [KR]."""
         return all(LETTER.fullmatch(name) for names in self.names for name in names)
 
-    def _name(self, row: int, code: int) -> str:
+    def symbol_name(self, row: int, code: int) -> str:
+        """Return the name of a symbol of a row."""
         names = self.names[row]
         return names[code] if code < len(names) else f"new #{code}"
 
@@ -293,7 +308,7 @@ class Explanation:
             "channels": list(self.channels),
             "layouts": [[list(offsets) for offsets in group] for group in self.offsets],
             "by_row": self.by_row.tolist(),
-            "by_channel": None if self._known_shares is None else self.by_channel.tolist(),
+            "by_channel": None if self.known_shares is None else self.by_channel.tolist(),
             "by_time": self.by_time.tolist(),
             "by_layout": self.by_layout.tolist(),
             "by_term": {name: sums.tolist() for name, sums in self.by_term.items()},
@@ -314,9 +329,9 @@ class Explanation:
         figure : matplotlib.figure.Figure
             Rows of symbols above, evidence below, with the same time axis.
         """
-        from mvdfq.explain.figures.symbols import plot_explanation
+        from mvdfq.explain.figures.sequence import symbols
 
-        return plot_explanation(self, label)
+        return symbols(self, label)
 
     def title(self, label: Any = None) -> str:
         """Return the class that positive evidence is for, as text.
@@ -346,7 +361,11 @@ class Explanation:
 
     def _strongest(self) -> list[Any]:
         """Return moments and what the channels do there; words of letters or unnamed channels."""
-        if self.are_letters or self._known_shares is None:
+        if len(self.labels) > 1 and "evidence" not in vars(self):
+            column, _ = self.column()
+            alone = self._one_column(self.labels[column], *self.find_column(column))
+            return alone._strongest()
+        if self.are_letters or self.known_shares is None:
             return self.top()
         from mvdfq.explain.moments import find_moments  # moments are made of explanations
 
@@ -360,7 +379,7 @@ class Explanation:
         margin = float(sign * self.margins[column])
         rows = [(reason.evidence, reason.text) for reason in self.top()]
         text = table(["evidence", "word"], rows, f"{self.title()}, decision value {margin:+.3f}")
-        if self._known_shares is None:
+        if self.known_shares is None:
             return text
         mine = sign * self.by_channel[column]
         order = np.argsort(-np.abs(mine), kind="stable")[:10]
@@ -370,9 +389,9 @@ class Explanation:
 
 def largest_channels(why: Explanation, row: int) -> tuple[str, ...]:
     """Return the channels that make up at least half of a row; () if shares are unknown."""
-    if why._known_shares is None:
+    if why.known_shares is None:
         return ()
-    shares = why._known_shares[row]
+    shares = why.known_shares[row]
     order = np.argsort(-shares, kind="stable")
     enough = int(np.searchsorted(np.cumsum(shares[order]), 0.5 - 1e-9)) + 1
     if shares[order[0]] < 1.5 * shares.mean():  # shares are nearly equal: no channel stands out

@@ -1,8 +1,8 @@
 """Explanations of sequences: the evidence of all terms, compared with a baseline."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -24,37 +24,61 @@ def explanations(
     margins: np.ndarray,
     sums: dict[str, np.ndarray],
     channels: list[str],
+    curves: list[np.ndarray] | None = None,
 ) -> list[Explanation]:
     """Return the explanations of sequences: the evidence of all terms, one after another.
 
     `read` are the sequences as each term reads them, `predicted` the places of their classes,
-    `sums` what each term adds to `margins`.
+    `sums` what each term adds to `margins`, `curves` the channels for terms that do not say them.
     """
     found: dict[int, Explanation] = {}
     for view, places in baselines.views(predicted):
-        if not places.size:
-            continue
         mine = [one[places] for one in read]
-        by_term = [term.evidence(one, view) for term, one in zip(total.terms, mine, strict=True)]
-        for k, (i, evidence) in enumerate(
-            zip(places.tolist(), zip(*by_term, strict=True), strict=True)
-        ):
+        find = _Batch(total, mine, view)
+        if places.size and not all(term.class_means for term in total.terms):
+            find(0)  # raises an error now: not every kernel of plain words can be traced to frames
+        for k, i in enumerate(places.tolist()):
             alone = [one[k : k + 1] for one in mine]
             added = {name: one[i] for name, one in sums.items()}
-            one = _One(total, alone, baselines, classes, evidence, margins[i], added)
-            found[i] = one.explanation(view, classes[predicted[i]], channels)
+            about = baselines, classes, partial(find, k), margins[i], added
+            one = _One(total, alone, *about).explanation(view, classes[predicted[i]], channels)
+            # a term may read fewer frames than the channels have
+            if curves is not None and curves[i].shape[1] == one.symbols.data.shape[1]:
+                one = replace(one, curves=curves[i])
+            found[i] = one
     return [found[i] for i in range(len(margins))]
 
 
 @dataclass(frozen=True)
+class _Batch:
+    """Several sequences as each term reads them; evidence is found for all of them at once."""
+
+    total: FittedSum
+    read: list[Any]
+    view: View
+
+    def __call__(self, k: int) -> Sequence[Evidence]:
+        """Return the evidence of each term in sequence `k`."""
+        return self._evidence[k]
+
+    @cached_property
+    def _evidence(self) -> list[Sequence[Evidence]]:
+        pairs = zip(self.total.terms, self.read, strict=True)
+        return list(zip(*(term.evidence(mine, self.view) for term, mine in pairs), strict=True))
+
+
+@dataclass(frozen=True)
 class _One:
-    """One sequence as each term reads it, with the evidence and the sum of each term."""
+    """One sequence as each term reads it; `find` returns its evidence of each term.
+
+    Evidence takes ten times as long as a prediction, so it is found when it is first asked for.
+    """
 
     total: FittedSum
     read: list[Any]
     baselines: Baselines
     classes: list[Any]
-    evidence: Sequence[Evidence]
+    find: Callable[[], Sequence[Evidence]]
     margins: np.ndarray
     sums: dict[str, np.ndarray]
 
@@ -68,7 +92,7 @@ class _One:
                     for i, j in self.baselines.pairs],
             predicted=predicted,
             margins=self.margins,
-            evidence=self._known(_joined(self.evidence)),
+            find_evidence=lambda: self._joined(self.find()),
             constant=self.margins - sum(added.values()),
             symbols=_joined_symbols([one.symbols for one in rows]),
             row_names=[name for one in rows for name in one.row_names],
@@ -80,6 +104,7 @@ class _One:
             row_terms=[n for n, one in zip(names, rows, strict=True) for _ in one.row_names],
             group_terms=[n for n, one in zip(names, rows, strict=True) for _ in one.offsets],
             contrast=self.contrast,
+            find_column=lambda column: self._seen_by(view.only(column)),
             curves=next((one.curves for one in rows if one.curves is not None), None),
         )  # fmt: skip
 
@@ -88,7 +113,8 @@ class _One:
         """Whether any term knows a word of the sequence; else the margins are guesses."""
         return any(mine.any() for mine in self.sums.values())
 
-    def _known(self, evidence: Evidence) -> Evidence:
+    def _joined(self, parts: Sequence[Evidence]) -> Evidence:
+        evidence = _joined(parts)
         return evidence if self._is_known else evidence.nothing()
 
     def _added(self, view: View) -> dict[str, np.ndarray]:
@@ -100,12 +126,23 @@ class _One:
 
     def contrast(
         self, first: Any, second: Any
-    ) -> tuple[np.ndarray, Evidence, dict[str, np.ndarray]]:
-        """Return margins and evidence for one class against another, and what each term adds."""
-        view = self.baselines.between(self.classes.index(first), self.classes.index(second))
-        parts = zip(self.total.terms, self.read, self.evidence, strict=True)
-        evidence = _joined([term.contrast(mine, own, view) for term, mine, own in parts])
-        return view.weigh(self.margins), self._known(evidence), self._added(view)
+    ) -> tuple[np.ndarray, Callable[[], Evidence], dict[str, np.ndarray]]:
+        """Return margins for one class against another, evidence, and what each term adds."""
+        classes = self.classes.index(first), self.classes.index(second)
+        return self._seen_by(self.baselines.between(*classes))
+
+    def _seen_by(
+        self, view: View
+    ) -> tuple[np.ndarray, Callable[[], Evidence], dict[str, np.ndarray]]:
+        """Return margins, evidence, and what each term adds, as a view of one column sees them."""
+
+        def find() -> Evidence:
+            pairs = enumerate(zip(self.total.terms, self.read, strict=True))
+            return self._joined(
+                [term.contrast(mine, lambda k=k: self.find()[k], view) for k, (term, mine) in pairs]
+            )
+
+        return view.weigh(self.margins), find, self._added(view)
 
 
 def _all_shares(rows: list[TermRows]) -> np.ndarray:
@@ -120,16 +157,21 @@ def _joined(parts: Sequence[Evidence]) -> Evidence:
     for part, (r, g), (rows, groups) in zip(parts, first[:-1], sizes, strict=True):
         by_layout[:, r : r + rows, g : g + groups] = part.by_layout
     by_frame = np.concatenate([part.by_frame for part in parts], axis=1)
-    return Evidence(by_frame, by_layout, partial(_all_words, parts, first))
 
+    def placed(words: Iterable[list[WordBlock]]) -> list[WordBlock]:
+        """Return the words of all terms, with the rows and groups of the whole."""
+        return [
+            block._replace(rows=block.rows + r, group=block.group + g)
+            for mine, (r, g) in zip(words, first.tolist(), strict=False)
+            for block in mine
+        ]
 
-def _all_words(parts: Sequence[Evidence], first: np.ndarray) -> list[WordBlock]:
-    """Return the words of all terms; `first` is the first row and group of each term."""
-    return [
-        block._replace(rows=block.rows + r, group=block.group + g)
-        for part, (r, g) in zip(parts, first.tolist(), strict=False)
-        for block in part.words
-    ]
+    return Evidence(
+        by_frame,
+        by_layout,
+        lambda: placed(part.words for part in parts),
+        lambda column, n: placed(part.top(column, n) for part in parts),
+    )
 
 
 def _joined_symbols(parts: list[Symbols]) -> Symbols:

@@ -99,7 +99,7 @@ def strongest_windows(evidence: np.ndarray, width: int, n: int) -> list[tuple[in
 def _by_channel(explanation: Explanation, column: int, sign: float) -> tuple[np.ndarray, list[str]]:
     """Return the evidence of each channel and frame; of each row if the shares are not known."""
     evidence = sign * explanation.by_frame[column]
-    shares = explanation._known_shares
+    shares = explanation.known_shares
     if shares is None:
         return evidence, explanation.row_names
     return shares.T @ evidence, explanation.channels
@@ -137,8 +137,8 @@ def find_regions(
     """
     column, sign = explanation.column(label)
     evidence = on_strand(sign * explanation.by_time[column], joined)
-    codes = explanation.symbols[0][0][: len(evidence)].tolist()
-    text = "".join(_letter(explanation, code) for code in codes)
+    names = (explanation.symbol_name(0, code) for code in explanation.symbols[0][0].tolist())
+    text = "".join(name if len(name) == 1 else "?" for name in names)
     windows = strongest_windows(evidence, min(LETTERS, len(evidence)), n)
     return [Region(a + 1, b, text[a:b], float(evidence[a:b].sum())) for a, b in windows]
 
@@ -150,11 +150,6 @@ def on_strand(evidence: np.ndarray, joined: bool) -> np.ndarray:
     """
     n = len(evidence) // 2
     return evidence[:n] + evidence[n + 1 :][::-1] if joined and n else evidence
-
-
-def _letter(explanation: Explanation, code: int) -> str:
-    name = explanation._name(0, code)
-    return name if len(name) == 1 else "?"
 
 
 @dataclass(frozen=True)
@@ -187,7 +182,7 @@ def find_patterns(explanation: Explanation, n: int = 5, label: Any = None) -> li
         starts, layouts = block.starts.tolist(), block.layouts.tolist()
         words = zip(block.rows.tolist(), block.codes.tolist(), pairwise(ends), strict=True)
         for row, codes, (first, stop) in words:
-            letters = [explanation._name(row, code) for code in codes]
+            letters = [explanation.symbol_name(row, code) for code in codes]
             for i in range(first, stop):
                 offsets = explanation.offsets[block.group][layouts[i]]
                 if offsets:  # a word of wildcards only holds no letter

@@ -72,16 +72,13 @@ class Reason:
             word = f"'{word}'" if " " in word else word  # a space at the end is a letter, too
             return f"{word} at position {self.frames[0] + 1}{times}"
         where = f"frame {self.frames[0]}" if self.time is None else f"{self.time:.2f} s"
-        step = "" if _is_run(self.offsets) else f" (frames {_signed(self.offsets)})"
-        has_names = not self.channels or self._names_channels()
-        made_of = "" if has_names else f" ({_some(self.channels)})"
+        is_run = self.offsets == tuple(range(len(self.offsets)))
+        step = "" if is_run else f" (frames {' '.join(f'+{o}' for o in self.offsets)})"
+        # the name of the row may hold the names of its channels
+        is_named = all(one in self.row for one in self.channels)
+        made_of = "" if is_named else f" ({_some(self.channels)})"
         word = "-".join(self.symbols) or "anything"
         return f"{self.row}{made_of} {word}{step} at {where}{times}"
-
-    def _names_channels(self) -> bool:
-        """Tell whether the name of the row holds the names of its channels."""
-        words = self.row.replace("&", " ").split()
-        return all(channel in words or channel in self.row for channel in self.channels)
 
 
 def pattern(letters: Sequence[str], offsets: Sequence[int]) -> str:
@@ -96,11 +93,3 @@ def _some(channels: tuple[str, ...]) -> str:
     if left <= 1:  # one more name is as short as "and 1 more"
         return ", ".join(channels)
     return f"{', '.join(channels[:MOST_CHANNELS])} and {left} more"
-
-
-def _is_run(offsets: tuple[int, ...]) -> bool:
-    return offsets == tuple(range(len(offsets)))
-
-
-def _signed(offsets: tuple[int, ...]) -> str:
-    return " ".join(f"+{o}" for o in offsets)

@@ -3,9 +3,24 @@
 import numpy as np
 
 # A channel is low or high from half a standard deviation of the training values on, very low or
-# very high from one and a half on; so much must it move to rise or to fall.
+# very high from one and a half on; so much must it move to rise or to fall. If the deviation is not
+# known, six of them are the range of the training values.
 LEVELS = [(-1.5, "very low"), (-0.5, "low"), (0.5, "middle"), (1.5, "high"), (np.inf, "very high")]
 MOVE = 0.5
+
+
+def in_range(values: np.ndarray, ranges: np.ndarray) -> np.ndarray:
+    """Return channels in sixths of their ranges in training, 0 in the middle of the range.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> in_range(np.array([[1.0, 4.0]]), np.array([[1.0], [4.0]]))
+    array([[-3.,  3.]])
+    """
+    low, high = ranges[:, :, None]
+    width = np.where(high > low, high - low, np.nan)
+    return 6 * (values - (low + high) / 2) / width
 
 
 def shape_of(values: np.ndarray) -> str:
@@ -29,7 +44,8 @@ def shape_of(values: np.ndarray) -> str:
     move, level = last - first, _level(float(z.mean()))
     verb = "rising" if move > 0 else "falling"
     if abs(move) < MOVE:
-        return f"{level}, up and down" if _swing(z) > 2 * MOVE else level
+        low, high = np.quantile(z, [0.1, 0.9])  # a single peak is no swing
+        return f"{level}, up and down" if high - low > 2 * MOVE else level
     if _level(first) == _level(last):
         return f"{level} and {verb}"
     if abs(middle - first) < abs(move) / 4:  # it moves at the end alone
@@ -39,9 +55,3 @@ def shape_of(values: np.ndarray) -> str:
 
 def _level(value: float) -> str:
     return next(name for most, name in LEVELS if value < most)
-
-
-def _swing(z: np.ndarray) -> float:
-    """Return how far the values go up and down, without their slowest tenth on either side."""
-    low, high = np.quantile(z, [0.1, 0.9])
-    return float(high - low)

@@ -36,18 +36,14 @@ def clips_of(run: Run, data: dict[str, Any], audio: Sequence[Any]) -> dict[str, 
     if len(audio) != len(run.X):
         message = f"audio must hold one file per sequence ({len(run.X)}), got {len(audio)}."
         raise ValueError(message)
-    moments = {one["sequence"]: _moment(one, data["sampling_rate"]) for one in data["details"]}
+    rate, moments = data["sampling_rate"], dict[int, float]()
+    for one in data["details"]:
+        known = rate and one["total"]
+        strongest = one["edges"][int(np.argmax(np.abs(one["total"])))] if known else 0
+        moments[one["sequence"]] = strongest / rate if known else 0.0
     places = list(dict.fromkeys([*moments, *range(len(run.tested))]))
     files = [None if audio[i] is None else Path(audio[i]) for i in run.tested]
     return tidy(sound_clips(files, places, [moments.get(p, 0.0) for p in places]))
-
-
-def _moment(detail: dict[str, Any], rate: float | None) -> float:
-    """Return the second of the strongest evidence of a sequence; 0 if the rate is not known."""
-    if not rate or not detail["total"]:
-        return 0.0
-    strongest = int(np.argmax(np.abs(detail["total"])))
-    return float(detail["edges"][strongest] / rate)
 
 
 def sound_clips(

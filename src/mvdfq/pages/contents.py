@@ -18,7 +18,6 @@ from mvdfq.pages.similar import atlas
 from mvdfq.pages.stretches import stretches
 
 SCHEMA = "mvdfq report 1"
-NUMBERS = {float, type(None)}
 
 
 def contents(
@@ -85,27 +84,9 @@ def tidy(value: Any, digits: int = 5) -> Any:
     if isinstance(value, dict):
         return {key: tidy(one, digits) for key, one in value.items()}
     if isinstance(value, list | tuple):
-        if len(value) > 8 and set(map(type, value)) <= NUMBERS:
-            return _rounded(value, digits)
         return [tidy(one, digits) for one in value]
     if isinstance(value, np.generic):
         value = value.item()
     if not isinstance(value, float):
         return value
     return float(f"{value:.{digits}g}") if math.isfinite(value) else None
-
-
-def _rounded(values: Any, digits: int) -> list[float | None]:
-    """Round a list of floats and None as `tidy` does, but faster: a page holds 100 000 floats.
-
-    A whole number divided by a power of ten up to 10**22 is the double that is nearest to the
-    decimal fraction, so the numbers are written with few digits. Smaller numbers become 0.
-    """
-    x = np.array(values, dtype=float)
-    known = np.isfinite(x)
-    size = np.abs(np.where(known, x, 0))
-    place = digits - 1 - np.floor(np.log10(np.maximum(size, 1e-17))).astype(int)
-    scale = 10.0 ** np.abs(place)
-    with np.errstate(over="ignore", invalid="ignore"):
-        found = np.where(place > 0, np.rint(x * scale) / scale, np.rint(x / scale) * scale)
-    return [v if ok else None for v, ok in zip(found.tolist(), known.tolist(), strict=True)]

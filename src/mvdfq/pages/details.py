@@ -1,7 +1,7 @@
 """Sequences in the user's own terms: which are shown, curves, exact evidence, words, neighbours."""
 
 from collections.abc import Iterator
-from itertools import pairwise
+from itertools import groupby, pairwise
 from typing import Any
 
 import numpy as np
@@ -9,7 +9,6 @@ import numpy as np
 from mvdfq.explain.explanation import Explanation
 from mvdfq.explain.moments import find_moments, find_regions, on_strand
 from mvdfq.explain.mutations import Strand
-from mvdfq.frames.base import UnknownShares
 from mvdfq.pages.run import Run
 from mvdfq.pages.similar import nearest
 from mvdfq.sequences import Sequences
@@ -26,17 +25,18 @@ BLOCK_FRAMES = 2**12
 
 def details(run: Run, n: int | None) -> list[dict[str, Any]]:
     """Return the details of the `n` sequences that tell most; None means all sequences."""
-    places = chosen(run, n)
+    places = chosen(run, n).tolist()
     n_channels = min(run.X.n_rows, MOST_CHANNELS)
     # a bin takes one byte of evidence and two points of a curve, each 4/3 characters of text
     bins = int(MOST_BYTES // max(len(places) * n_channels * 4, 1))
     points = int(np.clip(2 * bins, 40, MOST_POINTS))
+    # a classifier keeps what it prepared to tell two classes apart, until it is asked for others
+    pair = {p: (int(run.fold_of[p]), int(run.predicted[p]), other_class(run, p)) for p in places}
     found = {}
-    for f in np.unique(run.fold_of[places]):
-        mine = places[run.fold_of[places] == f]
-        for place, why in zip(mine.tolist(), _explained(run, int(f), mine), strict=True):
-            found[place] = _detail(run, int(f), place, points, why)
-    return [found[place] for place in places.tolist()]
+    for (f, _, other), mine in groupby(sorted(places, key=pair.get), pair.get):
+        for place, why in zip(*_explained(run, f, list(mine)), strict=True):
+            found[place] = _detail(run, f, place, other, points, why)
+    return [found[place] for place in places]
 
 
 def other_class(run: Run, place: int) -> int:
@@ -48,16 +48,18 @@ def other_class(run: Run, place: int) -> int:
     return int(probabilities.argmax())
 
 
-def _explained(run: Run, f: int, places: np.ndarray) -> Iterator[Explanation | str]:
-    """Yield the explanation of each sequence, or the reason why there is none."""
+def _explained(run: Run, f: int, places: list[int]) -> tuple[list[int], list[Explanation | str]]:
+    """Return the places, and the explanation of each, or the reason why there is none."""
     try:
-        yield from explanations(run.model(f), run.X[run.tested[places]])
+        return places, list(explanations(run.model(f), run.X[run.tested[places]]))
     except ValueError as error:  # not every kernel counts words
-        yield from [str(error)] * len(places)
+        return places, [str(error)] * len(places)
 
 
-def _detail(run: Run, f: int, place: int, points: int, why: Explanation | str) -> dict[str, Any]:
-    i, other = int(run.tested[place]), other_class(run, place)
+def _detail(
+    run: Run, f: int, place: int, other: int, points: int, why: Explanation | str
+) -> dict[str, Any]:
+    i = int(run.tested[place])
     x, joined = run.X[i], is_joined(run, i)
     plain: dict[str, Any] = {
         "sequence": place,
@@ -86,16 +88,18 @@ def _channels(
 
     The evidence of joined strands is added up on the given strand.
     """
-    evidence, total = _evidence(why), None if why is None else on_strand(why.by_time[0], joined)
-    if evidence is not None:
-        evidence = np.array([on_strand(row, joined) for row in evidence])
+    evidence, total = None, None if why is None else on_strand(why.by_time[0], joined)
+    if why is not None and why.known_shares is not None:
+        evidence = np.array([on_strand(row, joined) for row in why.by_channel_frame[0]])
     strength = np.ones(len(x)) if evidence is None else np.abs(evidence).sum(axis=1)
     shown = np.sort(np.argsort(-strength, kind="stable")[:MOST_CHANNELS])
     edges = bin_edges(x.shape[1], points if x.shape[1] <= points else points // 2)
     found: dict[str, Any] = {
         "edges": edges.tolist(),
         "channels": shown.tolist(),
-        "curves": [_curve(run, x, int(c), points) for c in shown],
+        "curves": [
+            (run.X.symbolic_mask[c] and letters_of(x[c])) or curve(x[c], points) for c in shown
+        ],
         "evidence": None,
         "total": None if total is None else sums(total, edges).tolist(),
     }
@@ -103,19 +107,6 @@ def _channels(
         found["evidence"] = sums(evidence[shown], edges).tolist()
         found["by_channel"] = evidence.sum(axis=1).tolist()
     return found
-
-
-def _evidence(why: Explanation | None) -> np.ndarray | None:
-    try:
-        return None if why is None else why.by_channel_frame[0]
-    except UnknownShares:
-        return None
-
-
-def _curve(run: Run, x: np.ndarray, c: int, points: int) -> Any:
-    """Return the points of one channel, or its letters as text."""
-    text = letters_of(x[c]) if run.X.symbolic_mask[c] else None
-    return curve(x[c], points) if text is None else text
 
 
 def _reasons(run: Run, f: int, why: Explanation, place: int, joined: bool) -> dict[str, Any]:
@@ -128,7 +119,7 @@ def _reasons(run: Run, f: int, why: Explanation, place: int, joined: bool) -> di
         "compared": any(term.class_means for term in clf.terms_),
         "moments": _regions(why, joined) if letters else _moments(why),
         "words": [] if joined else words,
-        "neighbours": [_neighbour(run, f, clf, index, value)
+        "neighbours": [_neighbour(run, clf, index, value)
                        for index, value in nearest(run, place, NEIGHBOURS)],
     }  # fmt: skip
 
@@ -151,13 +142,16 @@ def _regions(why: Explanation, joined: bool) -> list[dict[str, Any]]:
     ]
 
 
-def _neighbour(run: Run, f: int, clf: Any, index: int, value: float) -> dict[str, Any]:
+def _neighbour(run: Run, clf: Any, index: int, value: float) -> dict[str, Any]:
     """Return a training sequence that is most like a judged sequence."""
-    label = clf.classes_.tolist()[clf.train_y_[index]]
-    name, place = run.training_name(f, int(clf.train_index_[index]))
+    label = (
+        run.y[index]
+        if run.knows_training
+        else clf.classes_[clf.train_y_][clf.train_index_ == index][0]
+    )
     return {
-        "name": name,
-        "sequence": place,
+        "name": run.training_name(index),
+        "sequence": run.judged_place.get(index) if run.knows_training else None,
         "class": run.labels.index(label),
         "similarity": value,
     }
@@ -172,20 +166,11 @@ def chosen(run: Run, n: int | None) -> np.ndarray:
     right = run.truth == run.predicted
     doubt = np.argsort(run.confidence, kind="stable")
     total = len(right) if n is None else min(n, len(right))
-    first = [place for places in typical(run, 1) for place in places][: max(total // 3, 1)]
+    members = [doubt[(run.truth[doubt] == c) & right[doubt]] for c in range(len(run.labels))]
+    first = [int(mine[-1]) for mine in members if len(mine)][: max(total // 3, 1)]
     wrong = doubt[~right[doubt]][::-1]
     order = dict.fromkeys([*first, *wrong.tolist(), *doubt.tolist()])
     return np.array(list(order)[:total], dtype=np.int64)
-
-
-def typical(run: Run, n: int) -> list[list[int]]:
-    """Return for each class the `n` judged members that are recognised most surely."""
-    found = []
-    for c in range(len(run.labels)):
-        members = np.flatnonzero((run.truth == c) & (run.predicted == c))
-        order = members[np.argsort(-run.confidence[members], kind="stable")]
-        found.append(order[:n].tolist())
-    return found
 
 
 def bin_edges(n_frames: int, most: int) -> np.ndarray:
@@ -208,7 +193,7 @@ def curve(row: np.ndarray, most: int) -> list[float | None]:
     stays visible. None marks a missing value.
     """
     if len(row) <= most:
-        return [_plain(value) for value in row.tolist()]
+        return [None if np.isnan(value) else value for value in row.tolist()]
     edges = bin_edges(len(row), most // 2)
     points: list[float | None] = []
     for a, b in pairwise(edges.tolist()):
@@ -222,10 +207,6 @@ def curve(row: np.ndarray, most: int) -> list[float | None]:
     return points
 
 
-def _plain(value: float) -> float | None:
-    return None if np.isnan(value) else float(value)
-
-
 def letters_of(row: np.ndarray) -> str | None:
     """Return a row of letters as text; None if the symbols are not letters."""
     codes = np.where(np.isnan(row), ord("?"), row).astype(int)
@@ -233,13 +214,8 @@ def letters_of(row: np.ndarray) -> str | None:
     return text if text.isprintable() and text else None
 
 
-def blocks(X: Sequences) -> Iterator[tuple[int, int]]:
-    """Yield the first and the last place, exclusive, of a few sequences at a time."""
-    block = X.offsets[:-1] // BLOCK_FRAMES
-    return pairwise([0, *(np.flatnonzero(np.diff(block)) + 1).tolist(), len(X)])
-
-
 def explanations(clf: Any, X: Sequences) -> Iterator[Explanation]:
-    """Yield the explanation of each sequence; ValueError if the kernel does not count words."""
-    for a, b in blocks(X):
+    """Yield explanations, a few at a time; ValueError if the kernel does not count words."""
+    block = X.offsets[:-1] // BLOCK_FRAMES
+    for a, b in pairwise([0, *(np.flatnonzero(np.diff(block)) + 1).tolist(), len(X)]):
         yield from clf.explain_all(X[a:b])

@@ -7,7 +7,6 @@ import numpy as np
 from mvdfq.io.dataset import Dataset
 from mvdfq.io.inspection import differ, equal_sequences, idle_shares
 from mvdfq.pages.run import Run
-from mvdfq.pages.similar import similarities
 from mvdfq.sequences.statistics import bounds_of, constant_channels
 
 # Kernel value of near duplicates: no pair of different utterances of the bundled vowels reaches it.
@@ -52,7 +51,12 @@ def _histogram(lengths: np.ndarray) -> dict[str, Any]:
 
 def _exact(run: Run, sets: list[list[int]]) -> dict[str, Any]:
     """Return sets of equal sequences, and how many sets are on both sides of a fold."""
-    across = [one for one in sets if _is_across(run, one)]
+    folds = list(zip(run.folds, run.recorder.trains, strict=False))
+    across = [
+        one
+        for one in sets
+        if any(np.isin(one, f.test).any() and np.isin(one, train).any() for f, train in folds)
+    ]
     return {
         "n": len(sets),
         "n_across": len(across),
@@ -61,25 +65,18 @@ def _exact(run: Run, sets: list[list[int]]) -> dict[str, Any]:
     }
 
 
-def _is_across(run: Run, places: list[int]) -> bool:
-    """Tell whether equal sequences are in the training part and the test part of a fold."""
-    return any(
-        np.isin(places, fold.test).any() and np.isin(places, train).any()
-        for fold, train in zip(run.folds, run.recorder.trains, strict=False)
-    )
-
-
 def _near(run: Run) -> dict[str, Any] | None:
     """Return pairs across the split whose kernel value is at least `NEAR`; None if not computed."""
-    K = similarities(run)
+    K = run.similarities
     if K is None:
         return None
-    left, right = np.nonzero((K >= NEAR) & run.training_sides())
+    met = run.sides[run.fold_of] if run.knows_training else True
+    left, right = np.nonzero((K >= NEAR) & met)
     order = np.argsort(-K[left, right], kind="stable")[:LISTED]
     pairs = [
         {
             "sequence": int(left[o]),
-            "training": run.reference_name(int(right[o])),
+            "training": run.training_name(int(right[o])),
             "similarity": float(min(K[left[o], right[o]], 1.0)),
         }
         for o in order

@@ -144,15 +144,15 @@ def _hash(text: str) -> str:
 def foreign_files(page: Path) -> list[Path]:
     """Return the files beside a page that writing its numbers would destroy."""
     beside = {page.with_suffix(suffix): start for suffix, start in OURS.items()}
-    return [path for path, start in beside.items() if path.exists() and not _begins(path, start)]
-
-
-def _begins(path: Path, start: str) -> bool:
-    if not path.is_file():
-        return False
-    with open(path, "rb") as file:
-        found = file.read(len(start))
-    return not found or found == start.encode()
+    foreign = []
+    for path, start in beside.items():
+        found = None
+        if path.is_file():
+            with open(path, "rb") as file:
+                found = file.read(len(start))
+        if path.exists() and found not in (b"", start.encode()):
+            foreign.append(path)
+    return foreign
 
 
 def write_json(data: dict[str, Any], path: Path) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
+from mvdfq._utils.short import counted
 from mvdfq.evaluation import evaluate
 from mvdfq.explain.importance import Importance, Judge, Judged, importance_of, lost, parts_of
 from mvdfq.frames.base import UnknownShares
@@ -17,17 +18,24 @@ MOST_SEQUENCES, MOST_FRAMES = 500, 2**15
 
 
 def matters(run: Run) -> dict[str, Any]:
-    """Return what would be lost without each channel and each term, and on which sequences."""
-    places = _places(run)
-    try:
-        judged = list(_judged(run, places))
-    except (UnknownShares, ValueError) as error:  # not every kernel counts words
-        return {"channels": None, "terms": None, "source": "", "note": str(error)}
-    groups = None if run.groups is None else run.groups[run.tested[places]]
-    found = lost(judged, groups)
-    names = [term.name for term in run.reference.terms_]
-    source = f"{len(places)} judged sequences"
-    n = len(run.channel_names)
+    """Return what would be lost without each channel and each term, and on which sequences.
+
+    The inner folds of a training know this of sequences that were held out: the mean over the
+    classifiers of all folds is shown. Otherwise judged sequences are explained.
+    """
+    kept = list(run.recorder.kept.values())
+    if run.knows_training and all(len(clf.lost_) for clf in kept):
+        found = np.mean([clf.lost_ for clf in kept], axis=0)
+        source = f"training sequences that were held out ({counted(len(kept), 'classifier')})"
+    else:
+        places = _places(run)
+        try:
+            judged = list(_judged(run, places))
+        except (UnknownShares, ValueError) as error:  # not every kernel counts words
+            return {"channels": None, "terms": None, "source": "", "note": str(error)}
+        found = lost(judged, None if run.groups is None else run.groups[run.tested[places]])
+        source = f"{len(places)} judged sequences"
+    names, n = [term.name for term in run.model(0).terms_], len(run.channel_names)
     return {
         "channels": _plain(importance_of(run.channel_names, found[:n], source)),
         "terms": _plain(importance_of(names, found[n:], source)),

@@ -37,8 +37,10 @@ def _baselines(run: Run) -> list[dict[str, Any]]:
     A report about a fitted classifier has no training labels, so it has no baseline but the
     largest class of the judged sequences.
     """
-    if not run.recorder.trains[0].size:
-        return [_largest_class(run.truth == np.bincount(run.truth).argmax())]
+    alone = {"name": "largest class", "about": "always predicts this class"}
+    if not run.knows_training:
+        hits = run.truth == np.bincount(run.truth).argmax()
+        return [{**alone, "accuracy": float(np.mean(hits))}]
     vectors, what = describe(run.X)
     largest: list[bool] = []
     summary: list[bool] = []
@@ -49,14 +51,9 @@ def _baselines(run: Run) -> list[dict[str, Any]]:
         summary += (fold.truth == machine.predict(vectors[fold.test])).tolist()
     about = "an SVM that does not see time"
     return [
-        _largest_class(largest),
+        {**alone, "accuracy": float(np.mean(largest))},
         {"name": what, "about": about, "accuracy": float(np.mean(summary))},
     ]
-
-
-def _largest_class(hits: Any) -> dict[str, Any]:
-    about = "always predicts this class"
-    return {"name": "largest class", "about": about, "accuracy": float(np.mean(hits))}
 
 
 def describe(X: Sequences) -> tuple[np.ndarray, str]:
@@ -64,13 +61,12 @@ def describe(X: Sequences) -> tuple[np.ndarray, str]:
     if not X.symbolic_mask.all():
         return np.array([mean_and_variance(x.astype(float)) for x in X]), "mean and variance"
     letters = [np.unique(row[~np.isnan(row)]) for row in X.data]
-    return np.array([_composition(x, letters) for x in X]), "composition"
-
-
-def _composition(x: np.ndarray, letters: list[np.ndarray]) -> np.ndarray:
-    """Return the share of every letter of every row."""
-    counts = [(row[:, None] == mine).sum(axis=0) for row, mine in zip(x, letters, strict=True)]
-    return np.concatenate(counts) / max(x.shape[1], 1)
+    counts = [
+        [(row[:, None] == mine).sum(axis=0) for row, mine in zip(x, letters, strict=True)]
+        for x in X
+    ]
+    sizes = np.maximum(X.lengths, 1)[:, None]
+    return np.array([np.concatenate(one) for one in counts]) / sizes, "composition"
 
 
 def _machine(y: np.ndarray) -> Any:

@@ -6,12 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
 
 from mvdfq._utils.files import replace_file
 from mvdfq.classifier.estimator import SequenceClassifier
 from mvdfq.classifier.search import SequenceClassifierCV
-from mvdfq.evaluation import Evaluation, Fold, evaluate, useful_groups
+from mvdfq.evaluation import Evaluation, Fold, answers, evaluate
 from mvdfq.pages.clips import clips_of
 from mvdfq.pages.contents import contents, names_of, tidy
 from mvdfq.pages.details import details
@@ -209,24 +208,16 @@ def run_of(
     result: Evaluation,
     recorder: Recorder,
 ) -> Run:
-    """Return the run of an evaluation, with the classifier for questions about all sequences."""
+    """Return the run of an evaluation."""
     X, y = check_sequences(X), np.asarray(y)
     names = [str(i) for i in range(len(X))] if names is None else list(map(str, names))
     if len(names) != len(X):
         raise ValueError(f"names must hold one name per sequence ({len(X)}), got {len(names)}.")
     groups = check_groups(groups, len(X))
-    given: list[str] = []
-    places: np.ndarray | None
-    if not recorder.trains[0].size:  # a fitted classifier judges sequences as they are
-        reference, places = recorder.kept[0], None
-        given = list(map(str, getattr(reference, "source_", {}).get("names", [])))
-    elif len(recorder.trains) == 1:
-        reference, places = recorder.kept[0], recorder.trains[0]
-    else:
-        inner = useful_groups(groups, y)
-        reference, places = clone(clf).fit(X, y, groups=inner), np.arange(len(X))
-        reference = getattr(reference, "best_estimator_", reference)
-    return Run(clf, X, y, names, groups, result, recorder, reference, places, given)
+    # a fitted classifier judges sequences as they are; it may know the names of those it learned
+    source = {} if recorder.trains[0].size else getattr(recorder.kept[0], "source_", {})
+    given = list(map(str, source.get("names", [])))
+    return Run(clf, X, y, names, groups, result, recorder, given)
 
 
 def fitted_run(
@@ -248,7 +239,7 @@ def fitted_run(
         X, y = check_sequences(train[0]).joined(X), np.concatenate([np.asarray(train[1]), y])
     test = np.arange(n, len(X))
     labels = np.unique(np.concatenate([clf.classes_, y])).tolist()
-    fold = Fold("test", 0, test, y[test], clf.predict(X[test]))
+    fold = Fold("test", 0, test, y[test], *answers(clf, X[test]))
     recorder = Recorder()
     recorder(clf, X[test], fold, np.arange(n))
     known = check_groups(groups, len(X))

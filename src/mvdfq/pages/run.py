@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
+from mvdfq._engines.choice import engine_of
+from mvdfq.classifier.similarity import kernel_sum
 from mvdfq.evaluation import Evaluation, Fold, useful_groups
 from mvdfq.evaluation.measures import share_interval
 from mvdfq.sequences import Sequences
@@ -14,6 +16,8 @@ from mvdfq.sequences import Sequences
 # Classifiers of more folds are fitted again where a sequence of the fold is explained: a
 # classifier of 2000 sequences holds tens of megabytes.
 MOST_KEPT = 10
+# Largest number of kernel values that are computed: 200 MB.
+MOST_PAIRS = 25_000_000
 # Longer text in brackets is a remark, not a unit.
 LONGEST_UNIT = 12
 
@@ -49,21 +53,33 @@ class Recorder:
         clf = getattr(clf, "best_estimator_", clf)
         if len(self.kept) < MOST_KEPT:
             self.kept[len(self.trains)] = clf
-        self.probabilities.append(clf.predict_proba(X))
-        has_p_values = getattr(clf, "has_p_values", False)
-        self.p_values.append(clf.p_values(X) if has_p_values else None)
+        decision = clf.decision_function(X) if fold.scores is None else fold.scores
+        self.probabilities.append(clf.probabilities(decision))
+        self.p_values.append(_p_values(clf, X, decision) if clf.has_p_values else None)
         self.classes.append(clf.classes_)
         self.trains.append(train)
 
 
-@dataclass(frozen=True)
-class Run:
-    """Sequences, the folds that judged them, and one classifier to ask about all sequences.
+def _p_values(clf: Any, X: Any, decision: np.ndarray) -> np.ndarray:
+    """Return the p values of the classes without deciding again.
 
-    `tested` are the places in `X` of the judged sequences, in the order of the folds of the first
-    seed; all other arrays of judged sequences have this order. `reference` is the classifier for
-    questions about the whole collection; `places` are the places in `X` of the sequences that
-    `reference` learned from, None if it learned from others, whose names are `training_names`.
+    A sequence without any known word gets the shares of the classes as its probabilities.
+    """
+    lost = np.isclose(clf.probabilities(decision), clf.class_shares_, 1e-9, 1e-12).all(axis=1)
+    with engine_of(clf):
+        return clf._doubt(clf._read(X), decision, lost)
+
+
+@dataclass
+class Run:
+    """Sequences, the folds that judged them, and the classifiers of the folds.
+
+    `training_names` are the names of the sequences that a fitted classifier learned from, which
+    are not in `X`. `folds` are those of the first seed. `tested` are the places in `X` of the
+    judged sequences, in the order of the folds, and `judged_place` is the way back; `fold_of`,
+    `truth` and `predicted` (codes of classes), `confidence` (the probability of the predicted
+    class), `probabilities` and `p_values` (n_judged, n_classes) have the same order. `p_values` is
+    None if a fold has none.
     """
 
     estimator: Any
@@ -73,69 +89,73 @@ class Run:
     groups: np.ndarray | None
     evaluation: Evaluation
     recorder: Recorder
-    reference: Any
-    places: np.ndarray | None
     training_names: list[str]
-    made: dict[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        X, all_folds = self.X, self.evaluation.folds
+        self.labels = self.evaluation.labels
+        letters = X.channel_names is None and X.symbolic == (True,)
+        usual = ["letters"] if letters else [f"x{c}" for c in range(X.n_rows)]
+        self.channel_names = list(X.channel_names or usual)
+        self.units = [unit_of(name) for name in self.channel_names]
+        self.folds = [fold for fold in all_folds if fold.seed == all_folds[0].seed]
+        self.n_folds = len(self.folds)
+        self.tested = np.concatenate([fold.test for fold in self.folds])
+        self.judged_place = {int(i): place for place, i in enumerate(self.tested)}
+        self.fold_of = np.repeat(np.arange(self.n_folds), [len(f.test) for f in self.folds])
+        self.truth = self._codes([fold.truth for fold in self.folds])
+        self.predicted = self._codes([fold.predicted for fold in self.folds])
+        self.probabilities = self._by_class(self.recorder.probabilities)
+        self.confidence = self.probabilities[np.arange(len(self.predicted)), self.predicted]
+        p_values = self.recorder.p_values[: self.n_folds]
+        self.p_values = None if any(p is None for p in p_values) else self._by_class(p_values)
+
+    def interval_of(self, mine: np.ndarray) -> list[float]:
+        """Return the 95 % interval of the share of right predictions among some judged ones."""
+        groups = None if self.groups is None else self.groups[self.tested[mine]]
+        return list(share_interval((self.truth == self.predicted)[mine], groups))
+
+    def model(self, f: int) -> Any:
+        """Return the classifier of fold `f`; a classifier that was not kept is fitted again."""
+        kept, train = self.recorder.kept, self.recorder.trains[f]
+        if f not in kept:
+            X, y = self.X[train], self.y[train]
+            groups = None if self.groups is None else useful_groups(self.groups[train], y)
+            clf = clone(self.estimator).fit(X, y, groups=groups)
+            kept[f] = getattr(clf, "best_estimator_", clf)
+        return kept[f]
+
+    @property
+    def knows_training(self) -> bool:
+        """Whether the training sequences of the folds are in `X`."""
+        return self.recorder.trains[0].size > 0
+
+    def training_name(self, index: int) -> str:
+        """Return the name of a sequence of `X` or, if training is elsewhere, of training."""
+        names = self.names if self.knows_training else self.training_names
+        return names[index] if index < len(names) else f"training sequence {index}"
 
     @cached_property
-    def labels(self) -> list[Any]:
-        """The classes."""
-        return self.evaluation.labels
+    def similarities(self) -> np.ndarray | None:
+        """The kernel values of judged sequences with all sequences, by the first classifier.
+
+        The array is (n_judged, n_sequences). If training is elsewhere, the second axis are the
+        training sequences of the classifier, by the term that keeps them. None if there are too
+        many pairs, or if the classifier keeps no training sequences.
+        """
+        clf, keeper = self.model(0), self.model(0).sum_.keeper
+        n = len(self.X) if self.knows_training else len(clf.train_index_)
+        if len(self.tested) * n > MOST_PAIRS or (keeper is None and not self.knows_training):
+            return None
+        if self.knows_training:
+            return kernel_sum(clf, self.X, self.tested)
+        return keeper.compare(keeper.read(clf.varying(self.X[self.tested])), keeper.train)
 
     @cached_property
-    def channel_names(self) -> list[str]:
-        """Names of the channels of `X`."""
-        if self.X.channel_names is None and self.X.symbolic == (True,):
-            return ["letters"]
-        return list(self.X.channel_names or [f"x{c}" for c in range(self.X.n_rows)])
-
-    @cached_property
-    def units(self) -> list[str | None]:
-        """The unit of each channel, from its name; None where the name holds no unit."""
-        return [unit_of(name) for name in self.channel_names]
-
-    @cached_property
-    def n_folds(self) -> int:
-        """Number of folds of the first seed."""
-        folds = self.evaluation.folds
-        return sum(fold.seed == folds[0].seed for fold in folds)
-
-    @cached_property
-    def folds(self) -> list[Fold]:
-        """The folds of the first seed."""
-        return self.evaluation.folds[: self.n_folds]
-
-    @cached_property
-    def tested(self) -> np.ndarray:
-        """Places in `X` of the judged sequences."""
-        return np.concatenate([fold.test for fold in self.folds])
-
-    @cached_property
-    def fold_of(self) -> np.ndarray:
-        """Number of the fold of each judged sequence."""
-        return np.repeat(np.arange(self.n_folds), [len(fold.test) for fold in self.folds])
-
-    @cached_property
-    def truth(self) -> np.ndarray:
-        """Code of the true class of each judged sequence."""
-        return self._codes([fold.truth for fold in self.folds])
-
-    @cached_property
-    def predicted(self) -> np.ndarray:
-        """Code of the predicted class of each judged sequence."""
-        return self._codes([fold.predicted for fold in self.folds])
-
-    @cached_property
-    def probabilities(self) -> np.ndarray:
-        """Probability of each class for each judged sequence, (n_judged, n_classes)."""
-        return self._by_class(self.recorder.probabilities)
-
-    @cached_property
-    def p_values(self) -> np.ndarray | None:
-        """The p value of each class for each judged sequence; None if a fold has no p values."""
-        recorded = self.recorder.p_values[: self.n_folds]
-        return None if any(p is None for p in recorded) else self._by_class(recorded)
+    def sides(self) -> np.ndarray:
+        """Which sequences of `X` each fold learned from, (n_folds, n_sequences)."""
+        trains = self.recorder.trains[: self.n_folds]
+        return np.array([np.isin(np.arange(len(self.X)), train) for train in trains])
 
     def _by_class(self, recorded: list[Any]) -> np.ndarray:
         """Return what the folds say of their classes, (n_judged, n_classes)."""
@@ -145,61 +165,6 @@ class Run:
             full[:, self._codes([classes])] = values  # a fold may miss a class
             parts.append(full)
         return np.concatenate(parts[: self.n_folds])
-
-    @cached_property
-    def confidence(self) -> np.ndarray:
-        """Probability of the predicted class of each judged sequence."""
-        return self.probabilities[np.arange(len(self.predicted)), self.predicted]
-
-    def interval_of(self, mine: np.ndarray) -> list[float]:
-        """Return the 95 % interval of the share of right predictions among some judged ones."""
-        groups = None if self.groups is None else self.groups[self.tested[mine]]
-        return list(share_interval((self.truth == self.predicted)[mine], groups))
-
-    def model(self, f: int) -> Any:
-        """Return the classifier of fold `f`; a classifier that was not kept is fitted again."""
-        kept = self.recorder.kept
-        if f not in kept:
-            train = self.recorder.trains[f]
-            groups = (
-                None if self.groups is None else useful_groups(self.groups[train], self.y[train])
-            )
-            clf = clone(self.estimator).fit(self.X[train], self.y[train], groups=groups)
-            kept[f] = getattr(clf, "best_estimator_", clf)
-        return kept[f]
-
-    @cached_property
-    def judged_place(self) -> dict[int, int]:
-        """The place among the judged sequences of each place in `X`."""
-        return {int(i): place for place, i in enumerate(self.tested)}
-
-    def training_name(self, f: int, index: int) -> tuple[str, int | None]:
-        """Return the name of training sequence `index` of fold `f`, and its judged place."""
-        if self.places is None:
-            return self._given_name(index), None
-        place = int(self.recorder.trains[f][index])
-        return self.names[place], self.judged_place.get(place)
-
-    def reference_name(self, index: int) -> str:
-        """Return the name of training sequence `index` of the reference."""
-        if self.places is not None:
-            return self.names[int(self.places[index])]
-        return self._given_name(index)
-
-    def training_sides(self) -> np.ndarray:
-        """Tell for each judged sequence which training sequences of the reference it may meet.
-
-        The array is (n_judged, n_training): False for a pair that is in the same test part.
-        """
-        n_training = len(self.reference.train_index_)
-        if self.places is None:
-            return np.ones((len(self.tested), n_training), dtype=bool)
-        masks = [np.isin(self.places, train) for train in self.recorder.trains[: self.n_folds]]
-        return np.array(masks)[self.fold_of]
-
-    def _given_name(self, index: int) -> str:
-        names = self.training_names
-        return names[index] if index < len(names) else f"training sequence {index}"
 
     def _codes(self, labels: list[np.ndarray]) -> np.ndarray:
         place = {label: c for c, label in enumerate(self.labels)}

@@ -9,8 +9,6 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from mvdfq.classifier.similarity import compared_terms, kernel_sum
 from mvdfq.pages.run import Run
 
-# Largest number of kernel values that are computed: 200 MB.
-MOST_PAIRS = 25_000_000
 # The matrix of 2000 sequences takes 32 MB; its two eigenvectors take about a second.
 LANDMARKS = 2000
 # Components that discriminants are made of: one for so many sequences, and at most so many; a
@@ -20,76 +18,42 @@ PER_AXIS, MOST_AXES, SHRINKAGE = 10, 30, 0.01
 CELLS = 90
 
 
-def similarities(run: Run) -> np.ndarray | None:
-    """Return the kernel values of judged and training sequences of the reference.
-
-    The array is (n_judged, n_training); None if there are too many pairs, or if the classifier
-    keeps no training sequences. Training sequences that are known only as symbols are compared
-    by the term that keeps them.
-    """
-    if run.places is not None:
-        values = _with_all(run)
-        return None if values is None else values[:, run.places]
-    if "with training" not in run.made:
-        clf = run.reference
-        n_pairs = len(run.tested) * len(clf.train_index_)
-        keeper = clf.sum_.keeper if n_pairs <= MOST_PAIRS else None
-        run.made["with training"] = (
-            None
-            if keeper is None
-            else keeper.compare(keeper.read(clf.varying(run.X[run.tested])), keeper.train)
-        )
-    return run.made["with training"]
-
-
-def values_at(run: Run, marks: np.ndarray) -> np.ndarray:
-    """Return the kernel values of all judged sequences with the judged sequences at `marks`."""
-    values = None if run.places is None else _with_all(run)
-    if values is not None:
-        return values[:, run.tested[marks]]
-    return kernel_sum(run.reference, run.X[run.tested], np.arange(len(run.tested)), marks)
-
-
-def _with_all(run: Run) -> np.ndarray | None:
-    """Return the kernel values of judged sequences with all sequences; None if too many pairs."""
-    if len(run.tested) * len(run.X) > MOST_PAIRS:
-        return None
-    if "with all" not in run.made:
-        run.made["with all"] = kernel_sum(run.reference, run.X, run.tested)
-    return run.made["with all"]
-
-
 def nearest(run: Run, place: int, n: int) -> list[tuple[int, float]]:
     """Return the `n` training sequences most like a judged sequence, with kernel values.
 
-    Sequences are numbered as the classifier of the fold of the sequence learned them.
+    Sequences are numbered as in `X` or, if training is elsewhere, as they were learned.
     """
-    f, known = int(run.fold_of[place]), similarities(run)
+    f, i, known = int(run.fold_of[place]), int(run.tested[place]), run.similarities
+    model, train = run.model(f), run.recorder.trains[f]
     if known is None:
-        near = run.model(f).neighbours(run.X[[int(run.tested[place])]], n)
-        return [(one.index, one.similarity) for one in near]
-    row = known[place]
-    if run.places is not None:
-        row = row[np.searchsorted(run.places, run.recorder.trains[f])]
+        near = model.neighbours(run.X[[i]], n)
+        return [(int(train[k.index]) if len(train) else k.index, k.similarity) for k in near]
+    row, numbers = known[place], np.arange(known.shape[1])
+    if run.knows_training:
+        others = np.flatnonzero(run.sides[f])
     else:  # a fitted classifier may be asked about its training sequences
-        model = run.model(f)
-        equal = model.training_places(run.X[[int(run.tested[place])]])[0]
-        row = np.where(np.isin(model.train_index_, equal), -np.inf, row)
-    order = np.argsort(-row, kind="stable")[:n]
-    return [(int(j), float(min(row[j], 1.0))) for j in order]
+        numbers = model.train_index_
+        others = np.flatnonzero(~np.isin(numbers, model.training_places(run.X[[i]])[0]))
+    order = others[np.argsort(-row[others], kind="stable")[:n]]
+    return [(int(numbers[j]), float(min(row[j], 1.0))) for j in order]
 
 
 def atlas(run: Run) -> dict[str, Any]:
     """Return positions of all judged sequences, and the kernel matrix in few cells."""
-    marks = _landmarks(run.truth)
-    rows = values_at(run, marks)
+    marks, known, clf = _landmarks(run.truth), None, run.model(0)
+    if run.knows_training:
+        known = run.similarities
+    if known is not None:
+        rows = known[:, run.tested[marks]]
+    else:
+        rows = kernel_sum(clf, run.X[run.tested], np.arange(len(run.tested)), marks)
     K = rows[marks]
     places = discriminants(K, rows, run.truth[marks])
     order = marks[np.argsort(run.truth[marks], kind="stable")]
     inside = np.searchsorted(marks, order)
     return {
         "method": "linear discriminants of the kernel",
-        "parts": [term.name for term in compared_terms(run.reference.sum_)],
+        "parts": [term.name for term in compared_terms(clf.sum_)],
         "told_apart": [told_apart(one, run.truth) for one in places.T],
         "x": places[:, 0].tolist(),
         "y": places[:, 1].tolist(),

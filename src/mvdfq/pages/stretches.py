@@ -1,7 +1,8 @@
 """What a class looks like: the stretches of real sequences with the most evidence for the class."""
 
+from collections import Counter, defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -10,10 +11,12 @@ from mvdfq.explain.explanation import Explanation
 from mvdfq.explain.moments import find_moments, find_regions, on_strand
 from mvdfq.pages.details import curve, explanations, is_joined, letters_of
 from mvdfq.pages.run import Run
+from mvdfq.sequences import Sequences
+from mvdfq.sequences.containers import offsets_of
 
-# Frames of the sequences that are explained: half a minute. A class of more frames is looked at in
-# some of its sequences, evenly drawn.
-MOST_FRAMES = 2**15
+# Frames that are explained: some sequences of every class, evenly drawn, and of a long recording
+# the middle.
+MOST_FRAMES, LONGEST = 2**14, 2**11
 # Stretches of a class, each from another sequence, and candidates of one sequence.
 SHOWN, CANDIDATES = 4, 3
 # Other sequences have such a stretch if theirs has at least this share of its evidence.
@@ -31,59 +34,85 @@ class _Found:
     evidence: float
     channels: tuple[str, ...] = ()
     what: str = ""
+    letters: str = ""
 
 
 def stretches(run: Run) -> list[list[dict[str, Any]]]:
     """Return the strongest stretches of each class; none if the kernel does not count words."""
-    places, best = _places(run), []
     found: list[list[_Found]] = [[] for _ in run.labels]
+    classes, best = [], []
     try:
-        pairs = zip(places, explanations(run.reference, run.X[run.tested[places]]), strict=True)
-        for place, why in pairs:
-            c = int(run.truth[place])
-            mine = list(_candidates(run, why, int(place), run.labels[c]))
-            found[c] += mine
-            joined = is_joined(run, int(run.tested[place]))
-            best.append([_strongest(run, why, label, mine, joined) for label in run.labels])
+        for f, places in _places(run).items():
+            pieces, firsts = _pieces(run, places)
+            whys = zip(places, firsts, explanations(run.model(f), pieces), strict=True)
+            for place, first, why in whys:
+                c = int(run.truth[place])
+                mine = list(_candidates(run, why, place, first, run.labels[c]))
+                found[c] += mine
+                classes.append(c)
+                best.append([_strongest(run, why, label, mine, place) for label in run.labels])
     except ValueError:  # not every kernel counts words
         return [[] for _ in run.labels]
-    truth, known = run.truth[places], np.array(best)
+    truth, known = np.array(classes), np.array(best)
     return [
-        [_entry(run, one, known[:, c], truth == c) for one in _chosen(mine)]
+        [_entry(run, one, known[:, c], truth == c) | logo(one, mine) for one in _chosen(mine)]
         for c, mine in enumerate(found)
     ]
 
 
-def _places(run: Run) -> np.ndarray:
-    """Return the judged sequences to explain: all sequences, or some of every class."""
-    known = set(run.reference.classes_.tolist())
-    lengths, found = run.X.lengths[run.tested], []
+def _places(run: Run) -> dict[int, list[int]]:
+    """Return the judged sequences to explain, all or some of every class, by classifier.
+
+    A sequence is explained by the classifier that had not seen it, if this one was kept.
+    """
+    lengths, found = np.minimum(run.X.lengths[run.tested], LONGEST), defaultdict(list)
     for c, label in enumerate(run.labels):
         members = np.flatnonzero(run.truth == c)
-        if label in known and len(members):
-            most = MOST_FRAMES // len(run.labels) / max(lengths[members].mean(), 1)
-            n = min(len(members), max(int(most), 2))
-            found.append(members[np.arange(n) * len(members) // n])
-    return np.concatenate([*found, np.empty(0, int)]).astype(int)
+        most = (
+            MOST_FRAMES // len(run.labels) / max(lengths[members].mean(), 1) if len(members) else 0
+        )
+        n = min(len(members), max(int(most), SHOWN))
+        for place in members[np.arange(n) * len(members) // max(n, 1)].tolist():
+            f = int(run.fold_of[place])
+            f = f if f in run.recorder.kept else 0
+            if label in run.recorder.classes[f].tolist():
+                found[f].append(place)
+    return found
 
 
-def _candidates(run: Run, why: Explanation, place: int, label: Any) -> Iterator[_Found]:
+def _pieces(run: Run, places: list[int]) -> tuple[Sequences, list[int]]:
+    """Return sequences, of long recordings the middle, and the first frame of each."""
+    X = run.X[run.tested[places]]
+    if X.lengths.max(initial=0) <= LONGEST or X.symbolic_mask.any():
+        return X, [0] * len(places)
+    firsts = np.maximum(X.lengths - LONGEST, 0) // 2
+    stops = X.offsets[:-1] + firsts + np.minimum(X.lengths, LONGEST)
+    cuts = zip((X.offsets[:-1] + firsts).tolist(), stops.tolist(), strict=True)
+    data = np.concatenate([X.data[:, a:b] for a, b in cuts], axis=1)
+    offsets = offsets_of(np.minimum(X.lengths, LONGEST).tolist())
+    return replace(X, data=data, offsets=offsets), firsts.tolist()
+
+
+def _candidates(run: Run, why: Explanation, place: int, first: int, label: Any) -> Iterator[_Found]:
     """Yield stretches of a sequence that speak for its class."""
     if why.are_letters and run.X.n_rows == 1:
         joined = is_joined(run, int(run.tested[place]))
         for region in find_regions(why, CANDIDATES, label, joined):
-            yield _Found(place, (region.first - 1, region.last), region.evidence)
+            frames = region.first - 1, region.last
+            yield _Found(place, frames, region.evidence, letters=region.text)
         return
     for one in find_moments(why, CANDIDATES, label):
-        yield _Found(place, one.frames, one.evidence, one.channels, one.what)
+        frames = first + one.frames[0], first + one.frames[1]
+        yield _Found(place, frames, one.evidence, one.channels, one.what)
 
 
-def _strongest(run: Run, why: Explanation, label: Any, mine: list[_Found], joined: bool) -> float:
+def _strongest(run: Run, why: Explanation, label: Any, mine: list[_Found], place: int) -> float:
     """Return the strongest evidence for a class in a stretch of the same length."""
-    if label not in run.reference.classes_.tolist() or not mine:
+    if not mine or not any(label in np.atleast_1d(one) for one in why.labels):
         return -np.inf
     column, sign = why.column(label)
     width = mine[0].frames[1] - mine[0].frames[0]
+    joined = is_joined(run, int(run.tested[place]))
     total = np.cumsum(np.append(0.0, on_strand(sign * why.by_time[column], joined)))
     return float((total[width:] - total[:-width]).max(initial=-np.inf))
 
@@ -118,3 +147,38 @@ def _entry(run: Run, one: _Found, best: np.ndarray, mine: np.ndarray) -> dict[st
         "curves": [curve(x[c, first:last], MOST_POINTS) for c in shown],
         "letters": letters_of(x[0, a:b]) if run.X.symbolic == (True,) else None,
     }
+
+
+def logo(one: _Found, found: list[_Found]) -> dict[str, Any]:
+    r"""Return the letters of a stretch and of like stretches of its class, piled up by position.
+
+    Of every sequence, the stretch that agrees best is moved to where most letters are the same, and
+    counts if at least half of the letters that meet are the same. The pile of a position is
+    :math:`\log_2 s - H - (s - 1) / (2 n \ln 2)` bits high, where `H` is the entropy of its `n`
+    letters and `s` the size of the alphabet; a letter takes the share of its count.
+    """
+    if not one.letters:
+        return {"logo": None, "n_logo": 0}
+    size = len(one.letters)
+    alphabet = sorted({letter for other in found for letter in other.letters})
+    best: dict[int, tuple[int, str]] = {}
+    for other in found:
+        for shift in range(-(size // 2), size // 2 + 1):
+            moved = "".join(other.letters[i + shift] if 0 <= i + shift < len(other.letters) else " "
+                            for i in range(size))  # fmt: skip
+            agree = sum(a == b for a, b in zip(one.letters, moved, strict=True))
+            best[other.place] = max(best.get(other.place, (0, "")), (agree, moved))
+    alike = [moved for agree, moved in best.values() if 2 * agree >= len(moved.strip()) > 0]
+    piles = [Counter(letters).most_common() for letters in zip(*alike, strict=True)]
+    return {"logo": [_pile(pile, len(alphabet)) for pile in piles], "n_logo": len(alike)}
+
+
+def _pile(counts: list[tuple[str, int]], n_letters: int) -> list[list[Any]]:
+    """Return the letters of a position with their heights in bits, the lowest first."""
+    known = {letter: n for letter, n in counts if letter != " "}
+    n = sum(known.values())
+    shares = np.array(list(known.values())) / max(n, 1)
+    small = (n_letters - 1) / (2 * np.log(2) * max(n, 1))
+    bits = max(np.log2(max(n_letters, 1)) + float(shares @ np.log2(shares)) - small, 0.0)
+    pairs = zip(known, (bits * shares).tolist(), strict=True)
+    return [[letter, height] for letter, height in pairs if height > 0][::-1]

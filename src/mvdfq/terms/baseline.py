@@ -28,6 +28,10 @@ class View:
     base: np.ndarray
     weights: np.ndarray | None = None
 
+    def only(self, column: int) -> "View":
+        """Return the view of one column of a view of all problems."""
+        return View(self.base[:, [column]], np.eye(self.base.shape[1])[:, [column]])
+
     @property
     def key(self) -> bytes:
         """What tells views apart."""

@@ -57,17 +57,23 @@ class Evidence(Short):
     `by_frame` is (n_columns, n_rows, n_frames), `by_layout` is (n_columns, n_rows, n_groups). Sums
     over rows and frames, and over rows and layouts, are equal. `words` lists the
     words of the sequence, in blocks: a sequence may hold ten thousand words, so
-    `find_words` lists them when they are first asked for.
+    `find_words` lists them when they are first asked for. ``find_top(column, n)`` lists at least
+    the `n` words with the most evidence in a column, in the same order.
     """
 
     by_frame: np.ndarray
     by_layout: np.ndarray
     find_words: Callable[[], list[WordBlock]]
+    find_top: Callable[[int, int], list[WordBlock]] | None = None
 
     @cached_property
     def words(self) -> list[WordBlock]:
         """The words of the sequence."""
         return self.find_words()
+
+    def top(self, column: int, n: int) -> list[WordBlock]:
+        """Return words, among them the `n` words with the most evidence in a column."""
+        return self.words if self.find_top is None else self.find_top(column, n)
 
     def weighed(self, weights: np.ndarray) -> "Evidence":
         """Return the sums of columns by weights (n_columns, n)."""

@@ -148,6 +148,7 @@ class FittedFilters(FittedTerm):
     """Standardized words of filter responses with their weights, one bank per dilation."""
 
     banks: list[FilterBank]
+    says_curves = True
 
     @classmethod
     def of(
@@ -183,10 +184,14 @@ class FittedFilters(FittedTerm):
         dilation: single symbols and triples. Words are not listed: there are thousands.
         """
         pairs = zip(self.banks, self._compared(view), strict=True)
-        by_bank = zip(*(bank.evidence(read, mine) for bank, mine in pairs), strict=True)
-        return [_added(found) for found in by_bank]
+        done = run_in_order(
+            lambda pair: list(pair[0].evidence(read, pair[1])),
+            pairs,
+            n_threads(self.banks[0].n_jobs),
+        )
+        return [_added(found) for found in zip(*(one for _, one in done), strict=True)]
 
-    def contrast(self, read: Any, found: Evidence, view: View) -> Evidence:
+    def contrast(self, read: Any, find: Callable[[], Evidence], view: View) -> Evidence:
         """Return the evidence in one sequence, compared with another baseline."""
         return self.evidence(read, view)[0]
 

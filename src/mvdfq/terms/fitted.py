@@ -103,13 +103,13 @@ class FittedTerm(Short):
         """
         raise NotImplementedError
 
-    def contrast(self, read: Any, found: Evidence, view: View) -> Evidence:
-        """Return the evidence in one sequence as another view sees it, given that of all problems.
+    def contrast(self, read: Any, find: Callable[[], Evidence], view: View) -> Evidence:
+        """Return the evidence in one sequence as another view sees it; `find` is for all problems.
 
         Plain words are compared with nothing, so their evidence is added up as the view says.
         """
         assert view.weights is not None
-        return found.weighed(view.weights)
+        return find().weighed(view.weights)
 
     @property
     def class_means(self) -> list[np.ndarray]:
@@ -127,6 +127,9 @@ class FittedTerm(Short):
     def channel_shares(self, n_channels: int) -> np.ndarray:
         """Return the share of each channel in each row, (n_rows, n_channels)."""
         return shares_of(self.encoders, n_channels)
+
+    # Whether `rows` says the channels with mean 0 and deviation 1.
+    says_curves = False
 
     # Whether `features` makes dense features; else `compare` gives kernel values.
     has_dense_features = True

@@ -1,6 +1,6 @@
 """Standardized words as a term: one weight per word and class."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import partial
 from typing import Any, cast
@@ -287,7 +287,7 @@ class FittedWords(ReadingTerm):
         """Return the evidence in each sequence; words with unseen symbols do not count."""
         return compared_evidence(self._compared(view), read.without_unseen())
 
-    def contrast(self, read: Any, found: Evidence, view: View) -> Evidence:
+    def contrast(self, read: Any, find: Callable[[], Evidence], view: View) -> Evidence:
         """Return the evidence in one sequence, compared with another baseline."""
         return self.evidence(read, view)[0]
 

@@ -1,4 +1,4 @@
-"""Figure of one sequence: every channel as a curve, the evidence as the colour behind it."""
+"""Figures of one sequence: channels or symbols with evidence, and the effects of changes."""
 
 from typing import Any
 
@@ -9,6 +9,8 @@ from mvdfq.sequences import check_sequences
 
 # More channels than this cannot be told apart in a picture: the strongest are drawn.
 MOST_CHANNELS = 20
+# More rows than this cannot be told apart in a picture.
+MOST_ROWS = 30
 # Letters of a longer string would overlap.
 MOST_LETTERS = 300
 
@@ -52,9 +54,8 @@ def evidence(explanation: Any, x: Any, label: Any = None) -> Any:
     for axis, c in zip(axes[:, 0], shown.tolist(), strict=False):
         _band(axis, edges, values[c], shares[c] / largest)
         axis.set_ylabel(explanation.channels[c], rotation=0, ha="right", parse_math=False)
-    below, total = axes[-1, 0], shares.sum(axis=0)
-    below.stairs(np.maximum(total, 0), edges, fill=True, color=FOR)
-    below.stairs(np.minimum(total, 0), edges, fill=True, color=AGAINST)
+    below = axes[-1, 0]
+    _draw_sums(below, edges, shares.sum(axis=0))
     below.set_xlabel(unit)
     below.set_ylabel("all", rotation=0, ha="right")
     figure.suptitle(f"evidence for {explanation.title(label)}", parse_math=False)
@@ -73,6 +74,49 @@ def _band(axes: Any, edges: np.ndarray, row: np.ndarray, shares: np.ndarray) -> 
     axes.pcolormesh(edges, bounds, image[None], cmap=colours, vmin=-1, vmax=1, rasterized=True)
     axes.plot((edges[:-1] + edges[1:]) / 2, row, color="black", linewidth=0.9)
     axes.set_yticks([])
+
+
+def symbols(explanation: Any, label: Any = None) -> Any:
+    """Draw the rows of symbols and, below, the evidence for and against a class over time."""
+    column, sign = explanation.column(label)
+    order = np.argsort(-np.abs(explanation.by_row[column]), kind="stable")
+    rows = np.sort(order[:MOST_ROWS])
+    height = 2 + 0.22 * len(rows)
+    figure, (above, below) = new_figure(
+        10, height + 2, nrows=2, sharex=True, height_ratios=[height, 2]
+    )
+    per_unit, unit = time_axis(explanation.symbols.sampling_rate)
+    edges = np.arange(explanation.by_time.shape[1] + 1) / per_unit
+    _draw_rows(above, explanation, rows, edges)
+    _draw_sums(below, edges, sign * explanation.by_time[column])
+    below.axhline(0, color="black", linewidth=0.5)
+    below.set_xlabel(unit)
+    below.legend(loc="upper right", fontsize="x-small")
+    figure.suptitle(f"Predicted: {explanation.predicted}", parse_math=False)
+    title = f"evidence for {explanation.title(label)}"
+    below.set_title(title, fontsize="medium", parse_math=False)  # names are not formulas
+    return figure
+
+
+def _draw_rows(axes: Any, explanation: Any, rows: np.ndarray, edges: np.ndarray) -> None:
+    symbols = explanation.symbols.rows(rows)
+    codes = symbols.codes.astype(float)
+    codes[symbols.codes == symbols.missing] = np.nan
+    levels = codes / np.maximum(symbols.n_symbols[:, None] - 1, 1)
+    bounds = np.arange(len(rows) + 1) - 0.5
+    mesh = axes.pcolormesh(edges, bounds, levels, cmap="viridis", vmin=0, vmax=1, rasterized=True)
+    names = [explanation.row_names[r] for r in rows]
+    axes.set_yticks(range(len(rows)), names, fontsize="x-small", parse_math=False)
+    axes.invert_yaxis()
+    if len(rows) < len(explanation.row_names):
+        text = f"the {len(rows)} rows of {len(explanation.row_names)} that count most"
+        axes.set_title(text, fontsize="medium")
+    axes.figure.colorbar(mesh, ax=axes, label="symbol, lowest to highest", pad=0.01)
+
+
+def _draw_sums(axes: Any, edges: np.ndarray, evidence: np.ndarray) -> None:
+    axes.stairs(np.maximum(evidence, 0), edges, fill=True, color=FOR, label="for")
+    axes.stairs(np.minimum(evidence, 0), edges, fill=True, color=AGAINST, label="against")
 
 
 def mutations(found: Any) -> Any:

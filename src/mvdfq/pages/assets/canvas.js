@@ -1,5 +1,5 @@
 // Drawing of one sequence: channels as curves or as an image, evidence behind, their sum below.
-const RIGHT = 8, TIMELINE = 74, AXIS = 26;
+const RIGHT = 8, TIMELINE = 74, AXIS = 26, MANY = 8; // frames to a piece of a curve that is drawn as an area
 const gutter = (width) => (width < 480 ? 62 : 116);
 const isImage = (detail) => detail.channels.length > 20;
 
@@ -85,8 +85,10 @@ function shade(context, detail, codes, shape, top, tall) {
     context.fillRect(from, top, Math.max(Math.round(shape.x(b)) - from, 1), tall);
   }
 }
+const heightOf = (one, code, top, tall) => top + tall * (1 - (one.high > one.low ? code / 254 : 0.5));
 function trace(context, one, detail, shape, top, tall) {
   const n = one.codes.length, step = detail.n_frames / n;
+  if (step > MANY / 2) { envelope(context, one, detail, shape, top, tall); return; }
   context.strokeStyle = shape.colours.ink;
   context.lineWidth = 1.4;
   context.lineJoin = "round";
@@ -94,11 +96,30 @@ function trace(context, one, detail, shape, top, tall) {
   let pen = false;
   for (let k = 0; k < n; k++) {
     if (one.codes[k] === 255) { pen = false; continue; }
-    const x = shape.x((k + 0.5) * step), y = top + tall * (1 - (one.high > one.low ? one.codes[k] / 254 : 0.5));
+    const x = shape.x((k + 0.5) * step), y = heightOf(one, one.codes[k], top, tall);
     if (pen) context.lineTo(x, y); else context.moveTo(x, y);
     pen = true;
   }
   context.stroke();
+}
+// Many frames to a point: every two points are the lowest and the highest value of a piece.
+function envelope(context, one, detail, shape, top, tall) {
+  const n = one.codes.length / 2, step = detail.n_frames / n;
+  let upper = [], lower = [];
+  context.fillStyle = shape.colours.ink;
+  const fillPiece = () => {
+    context.beginPath();
+    [...upper, ...lower.reverse()].forEach(([x, y], k) => (k ? context.lineTo(x, y) : context.moveTo(x, y)));
+    context.fill();
+    [upper, lower] = [[], []];
+  };
+  for (let k = 0; k < n; k++) {
+    const [a, b] = [one.codes[2 * k], one.codes[2 * k + 1]], x = shape.x((k + 0.5) * step);
+    if (a === 255) { fillPiece(); continue; }
+    upper.push([x, heightOf(one, Math.max(a, b), top, tall) - 0.7]);
+    lower.push([x, heightOf(one, Math.min(a, b), top, tall) + 0.7]);
+  }
+  fillPiece();
 }
 function letters(context, text, shape, top, tall) {
   const size = shape.inner / (view.to - view.from);

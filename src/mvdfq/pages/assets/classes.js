@@ -22,7 +22,26 @@ function stretchFigure(one, c) {
     `Evidence ${signed(one.evidence)}. At least half as much is in a stretch of ${nOf(one.in_class)} of the sequences of ${className(c)}, and of ${nOf(one.in_others)} of the others. `,
     sequenceButton(one.sequence, (from + to) / 2), `, ${places}. `,
     clipOf(one.sequence) && h("button", { type: "button", class: "link", onclick: () => playClip(one.sequence, from, to) }, "Play it"));
-  return h("figure", {}, one.letters ? h("div", { class: "word" }, one.letters) : one.channels.map((channel, k) => stretchCurve(one, channel, one.curves[k])), about);
+  return h("figure", {}, one.letters ? [h("div", { class: "word" }, one.letters), one.n_logo > 1 && logoOf(one)] : one.channels.map((channel, k) => stretchCurve(one, channel, one.curves[k])), about);
+}
+
+// Letters piled up by position, as high as the information they hold.
+const letterColours = { A: 2, C: 0, G: 1, T: 4, U: 4 };
+function logoOf(one) {
+  const n = one.logo.length, wide = 22, tall = 74, label = `The letters of ${plural(one.n_logo, "sequence")} of the class at this stretch, as high as their information in bits`;
+  const most = Math.max(...one.logo.map((pile) => pile.reduce((sum, [, height]) => sum + height, 0)), 1);
+  const isBase = data.stretches.flat().every((other) => /^[ACGTUN?]*$/i.test(other.letters || ""));
+  const drawn = one.logo.flatMap((pile, k) => {
+    let base = tall;
+    return pile.map(([letter, height]) => {
+      const high = (height / most) * tall, text = svg("text", { x: 0, y: 0, "text-anchor": "middle", transform: `translate(${(k + 0.5) * wide} ${base}) scale(1 ${high / 14.2})`, class: "pile" }, letter);
+      base -= high;
+      text.style.fill = colour(isBase ? letterColours[letter.toUpperCase()] ?? 6 : letter.charCodeAt(0) % 7);
+      return high > 0.4 ? text : null;
+    });
+  });
+  return h("div", {}, svg("svg", { viewBox: `0 0 ${n * wide} ${tall + 2}`, role: "img", "aria-label": label, class: "logo" }, svg("title", {}, label), ...drawn),
+    h("div", { class: "small soft" }, `${plural(one.n_logo, "sequence")} of the class, at most ${number(Number(most.toPrecision(2)))} bits a letter`));
 }
 
 function stretchCurve(one, channel, values) {

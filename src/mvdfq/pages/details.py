@@ -33,7 +33,7 @@ def details(run: Run, n: int | None) -> list[dict[str, Any]]:
     # a classifier keeps what it prepared to tell two classes apart, until it is asked for others
     pair = {p: (int(run.fold_of[p]), int(run.predicted[p]), other_class(run, p)) for p in places}
     found = {}
-    for (f, _, other), mine in groupby(sorted(places, key=pair.get), pair.get):
+    for (f, _, other), mine in groupby(sorted(places, key=pair.__getitem__), pair.__getitem__):
         for place, why in zip(*_explained(run, f, list(mine)), strict=True):
             found[place] = _detail(run, f, place, other, points, why)
     return [found[place] for place in places]

@@ -285,3 +285,35 @@ def add_outer_products(indptr, middle, sequence, value, columns, first_right, sy
             row0, own0 = out[who[p]], np.float64(much[p])
             for b in range(p if symmetric else n_left, n_all):
                 row0[who[b] - first_right] += own0 * much[b]
+
+
+@njit(nogil=True, cache=True)
+def add_row_products(indptr, middle, sequence, value, columns, first_right, symmetric, out):
+    """Add the outer products of columns with many entries, one row of `out` after the other.
+
+    The same sums in the same order as by `add_outer_products`. A column of many entries touches as
+    many rows of `out`, which do not fit into the cache together; here one row stays in the cache
+    until it is done. Short columns lose: every entry costs a few steps before its products.
+    """
+    place = np.zeros(out.shape[0] + 1, np.int64)
+    for c in columns:
+        for e in range(indptr[c], middle[c]):
+            place[sequence[e] + 1] += 1
+    for s in range(out.shape[0]):
+        place[s + 1] += place[s]
+    # of each entry, by sequence: its value, and where the entries begin and end to multiply with
+    own = np.empty(place[-1], value.dtype)
+    begin, end = np.empty(place[-1], np.int64), np.empty(place[-1], np.int64)
+    for c in columns:
+        for e in range(indptr[c], middle[c]):
+            p = place[sequence[e]]
+            own[p], begin[p], end[p] = value[e], e if symmetric else middle[c], indptr[c + 1]
+            place[sequence[e]] = p + 1  # in the end, where the entries of the sequence end
+    first = 0
+    for s in range(out.shape[0]):
+        row = out[s]
+        for p in range(first, place[s]):
+            mine = np.float64(own[p])
+            for b in range(begin[p], end[p]):
+                row[sequence[b] - first_right] += mine * value[b]
+        first = place[s]

@@ -13,6 +13,8 @@ from mvdfq.kernels.counting import Columns
 # in a dense matrix product, but one step of a matrix product is about 48 times faster (measured on
 # 1000 x 1000 sequences).
 DENSE_GAIN = 48
+# Columns whose entries have at least this many products each are multiplied row by row.
+MANY_PRODUCTS = 32
 # Columns of one dense product: enough for full speed, 4 MB for 1000 sequences.
 DENSE_COLUMNS = 1024
 
@@ -65,16 +67,12 @@ class Products:
         # the diagonal is known, so a word of only one sequence adds nothing
         is_shared = work > (1 if self.symmetric else 0)
         self._add_frequent(columns, value, np.flatnonzero(dense), bound)
-        cpu.add_outer_products(
-            columns.indptr,
-            columns.indptr[:-1] + left,
-            columns.sequence,
-            value,
-            np.flatnonzero(~dense & is_shared),
-            np.uint32(self.first_right),
-            self.symmetric,
-            self.values,
-        )
+        rest = ~dense & is_shared
+        by_row = rest & (work >= MANY_PRODUCTS * left)
+        sides = columns.indptr, columns.indptr[:-1] + left, columns.sequence, value
+        where = np.uint32(self.first_right), self.symmetric, self.values
+        cpu.add_row_products(*sides, np.flatnonzero(by_row), *where)
+        cpu.add_outer_products(*sides, np.flatnonzero(rest & ~by_row), *where)
 
     def add_dense(self, counts: np.ndarray, bound: float) -> None:
         """Add the products of counts in a dense (n_sequences, n_words) matrix."""

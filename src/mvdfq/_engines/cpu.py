@@ -287,7 +287,7 @@ def add_outer_products(indptr, middle, sequence, value, columns, first_right, sy
                 row0[who[b] - first_right] += own0 * much[b]
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def add_row_products(indptr, middle, sequence, value, columns, first_right, symmetric, out):
     """Add the outer products of columns with many entries, one row of `out` after the other.
 

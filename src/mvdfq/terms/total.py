@@ -92,10 +92,10 @@ class FittedSum(Short):
         """Return sequences as `likeness` compares them."""
         sketch, kept = np.zeros((len(read[0]), self.sketches.shape[1])), []
         for term, mine in zip(self.terms, read, strict=True):
-            if term.train is None:
-                sketch += term.sketch(mine)
-            else:
+            if term.train is not None:
                 kept.append(mine)
+            elif sketch.size:  # a term of a user need not have sketches
+                sketch += term.sketch(mine)
         return Points(sketch.astype(np.float32), kept)
 
     def likeness(self, left: Points, right: Points | None = None) -> np.ndarray:
@@ -197,11 +197,10 @@ class Total:
         """Divide a machine on the sum among the terms, and sketch the training sequences."""
         parts = zip(self.shares, self.last_shares, self.fits, strict=True)
         terms = [fit.finish(last * margins.coefficients, share) for share, last, fit in parts]
-        found = np.zeros((self.n_sequences, width_of(terms)), np.float32)
-        for term, fit in zip(terms, self.fits, strict=True):
-            sketch = fit.sketch(term.name)
-            if sketch is not None:
-                found += np.sqrt(term.share) * sketch
+        pairs = zip(terms, self.fits, strict=True)
+        made = [(term.share, fit.sketch(term.name)) for term, fit in pairs]
+        sketches = [np.sqrt(share) * one for share, one in made if one is not None]
+        found = np.sum(sketches, axis=0) if sketches else np.zeros((self.n_sequences, 0))
         return FittedSum(terms, margins.intercepts, *in_bytes(found))
 
 

@@ -12,16 +12,20 @@ import joblib
 import numpy as np
 
 from mvdfq.io.letters.fasta import read_records
-from mvdfq.io.letters.labels import HomologyTask, homology_tasks, read_splits
+from mvdfq.io.letters.labels import ROLES, HomologyTask, homology_tasks, read_splits
 from mvdfq.io.letters.profiles import read_profiles
 from mvdfq.io.letters.residues import substitution_rows
-from mvdfq.io.source import ReadError
+from mvdfq.io.source import ReadError, read_lines
 from mvdfq.reproduce.store import Shelf
 from mvdfq.sequences import Sequences
 
 # Class, fold, superfamily and family, as SCOP writes them after the id: "1.27.1.2" or "a.1.1.2".
 CODE = re.compile(r"\w+\.\d+\.\d+\.\d+")
+# Marks in the file of SCOP 1.59: not used, or one of the roles.
+MARKS = dict(zip("01234", ["", *ROLES], strict=True))
 PROFILE_VIEWS = ("log-odds", "probabilities")
+FASTA = ("*.fasta", "*.fasta.gz", "*.fa", "*.fa.gz")
+ROLE_FILES = ("*.tsv", "*.tsv.gz", "*.txt", "*.txt.gz", "*.csv", "*.csv.gz")
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,31 +127,27 @@ def _thinned(task: HomologyTask, n_positive: int, n_negative: int) -> HomologyTa
 def load_scop(folder: str | Path) -> ProteinSet:
     """Read proteins and tasks of remote homology detection from a folder.
 
-    The folder has the form of Liao and Noble: one FASTA file, and ``splits.tsv`` with lines
-    ``family role id``, both plain or gzipped. Sequences without a role are left out. Profiles are
-    read from the folder ``profiles`` beside these files.
+    Two forms are known. Liao and Noble: ``sequences.fasta`` and ``splits.tsv``, plain or gzipped,
+    with lines ``family role id``. The SCOP 1.59 set of the paper: one FASTA file, and one file of
+    roles with one line per sequence and one column per family: 0 is not used, 1 and 2 are positive
+    and negative in training, 3 and 4 in the test. A first line may name the families. A first
+    column may name the sequences; without it the lines follow the FASTA file. Sequences without a
+    role are left out. Profiles are read from the folder ``profiles`` beside these files.
     """
     folder = Path(folder)
-    endings = ("*.fasta", "*.fasta.gz", "*.fa", "*.fa.gz")
-    fasta = _only(folder, endings, "a FASTA file (.fasta or .fa)")
-    splits = _only(folder, ("splits.tsv", "splits.tsv.gz"), "splits.tsv, plain or gzipped")
-    strings: dict[str, str] = {}
-    codes = []
-    for record in read_records(fasta):
-        if not record.sequence or record.id in strings or not record.id:
-            problem = "is there twice" if record.id in strings else "has no id or no residues"
-            raise ReadError(fasta, f"line {record.line}: {record.id!r} {problem}")
-        strings[record.id] = record.sequence
-        code = CODE.match(record.header[len(record.id) :].strip())
-        codes.append(code[0] if code else record.id)  # an unknown family is the id
-    roles = read_splits(splits)
+    fasta = _only(folder, FASTA, "a FASTA file (.fasta or .fa)")
+    strings, codes = _proteins(fasta)
+    if splits := sorted(folder.glob("splits.tsv*")):
+        name, roles = "Liao-Noble SCOP 1.53", read_splits(splits[0])
+    else:
+        path = _only(folder, ROLE_FILES, "a file of roles (.tsv, .txt or .csv), or splits.tsv")
+        name, roles = "SCOP 1.59", _read_marks(path, list(strings))
     try:
         tasks = homology_tasks(strings, roles)
     except ValueError as error:
         raise ReadError(folder, str(error).rstrip(".")) from None
     profiles = folder / "profiles" if (folder / "profiles").is_dir() else None
-    names, proteins = [*strings], [*strings.values()]
-    known = ProteinSet("Liao-Noble SCOP 1.53", proteins, names, np.array(codes), tasks, profiles)
+    known = ProteinSet(name, [*strings.values()], [*strings], codes, tasks, profiles)
     return known._with(tasks)
 
 
@@ -158,3 +158,60 @@ def _only(folder: Path, patterns: Iterable[str], what: str) -> Path:
         names = ", ".join(path.name for path in files) or "none"
         raise ReadError(folder, f"expected {what}, found {names}", "exactly one file is needed")
     return files[0]
+
+
+def _proteins(path: Path) -> tuple[dict[str, str], np.ndarray]:
+    """Return sequences by their ids, and the SCOP family of each; an unknown family is the id."""
+    strings: dict[str, str] = {}
+    codes = []
+    for record in read_records(path):
+        if not record.sequence or record.id in strings or not record.id:
+            problem = "is there twice" if record.id in strings else "has no id or no residues"
+            raise ReadError(path, f"line {record.line}: {record.id!r} {problem}")
+        strings[record.id] = record.sequence
+        code = CODE.match(record.header[len(record.id) :].strip())
+        codes.append(code[0] if code else record.id)
+    return strings, np.array(codes)
+
+
+def _read_marks(path: Path, names: list[str]) -> dict[str, dict[str, list[str]]]:
+    """Read the file of roles of SCOP 1.59: family -> role -> ids."""
+    lines = [(number, re.split(r"[\s,;]+", line.strip())) for number, line in read_lines(path)]
+    lines = [(number, fields) for number, fields in lines if fields != [""]]
+    if not lines:
+        raise ReadError(path, "holds no lines", "one is needed for every sequence")
+    number, first = lines[0]
+    header = [] if set(first[1:] or first) <= set(MARKS) else lines.pop(0)[1]
+    has_ids = bool(lines) and lines[0][1][0] not in MARKS
+    rows = _marks_by_name(path, lines, names, has_ids)
+    n_families = len(lines[0][1]) - has_ids
+    families = header[-n_families:] or [str(i + 1) for i in range(n_families)]
+    if len(header) not in (0, n_families, n_families + has_ids) or len(set(families)) < n_families:
+        problem = f"line {number}: names of {n_families} families expected, all different"
+        raise ReadError(path, problem)
+    roles: dict[str, dict[str, list[str]]] = {f: {r: [] for r in ROLES} for f in families}
+    for name, marks in rows.items():
+        for family, mark in zip(families, marks, strict=True):
+            if MARKS[mark]:
+                roles[family][MARKS[mark]].append(name)
+    return roles
+
+
+def _marks_by_name(path, lines, names, has_ids) -> dict[str, list[str]]:
+    """Return the marks of every sequence that has a line in the file."""
+    if not has_ids and len(lines) != len(names):
+        problem = f"{len(lines)} lines for {len(names)} sequences"
+        raise ReadError(path, problem, "without ids every sequence needs its line")
+    known, rows, width = set(names), {}, len(lines[0][1]) if lines else 0
+    for place, (number, fields) in enumerate(lines):
+        name, marks = (fields[0], fields[1:]) if has_ids else (names[place], fields)
+        if len(fields) != width:
+            raise ReadError(path, f"line {number}: {len(fields)} columns, expected {width}")
+        if name not in known or name in rows:
+            problem = "has two lines" if name in rows else "is not in the FASTA file"
+            raise ReadError(path, f"line {number}: {name!r} {problem}")
+        if not set(marks) <= set(MARKS):
+            strange = next(mark for mark in marks if mark not in MARKS)
+            raise ReadError(path, f"line {number}: {strange!r} is not a role", "roles are 0 to 4")
+        rows[name] = marks
+    return rows

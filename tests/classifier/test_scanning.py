@@ -121,4 +121,5 @@ def test_a_stream_that_forgets_keeps_few_frames(fitted, n_frames):
     stream = fitted.stream(window=40)
     for piece in np.array_split(np.random.default_rng(0).normal(size=(2, n_frames)), 50, axis=1):
         stream.update(piece)
-    assert stream._tail.shape[1] + stream._gap.shape[1] == 40
+    kept = [*stream._parts, stream._gap]
+    assert sum(part.shape[1] for part in kept) == stream.n_frames == 40

@@ -143,9 +143,10 @@ def trainer_of(y: np.ndarray, groups: np.ndarray | None) -> Trainer:
     return Trainer(problems, y, np.ones(len(y)), groups, random_state=FOLDS_SEED)
 
 
-def radial(vectors: np.ndarray, learn: np.ndarray, gamma: float) -> np.ndarray:
-    """Return the kernel values of all vectors, standardized over some of them."""
-    return rbf_kernel(StandardScaler().fit(vectors[learn]).transform(vectors), gamma=gamma)
+def radial(vectors: np.ndarray, learn: np.ndarray | None, gamma: float) -> np.ndarray:
+    """Return the kernel values of all vectors, standardized over some of them; None: over all."""
+    scaler = StandardScaler().fit(vectors if learn is None else vectors[learn])
+    return rbf_kernel(scaler.transform(vectors), gamma=gamma)
 
 
 def scores_of(problems: Problems, trained: Trained, values: np.ndarray) -> np.ndarray:

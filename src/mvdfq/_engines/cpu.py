@@ -298,12 +298,12 @@ def add_row_products(indptr, middle, sequence, value, columns, first_right, symm
     place = np.zeros(out.shape[0] + 1, np.int64)
     for c in columns:
         for e in range(indptr[c], middle[c]):
-            place[sequence[e] + 1] += 1
+            place[sequence[e] + np.uint32(1)] += 1
     for s in range(out.shape[0]):
         place[s + 1] += place[s]
     # of each entry, by sequence: its value, and where the entries begin and end to multiply with
     own = np.empty(place[-1], value.dtype)
-    begin, end = np.empty(place[-1], np.int64), np.empty(place[-1], np.int64)
+    begin, end = np.empty(place[-1], np.uint32), np.empty(place[-1], np.uint32)
     for c in columns:
         for e in range(indptr[c], middle[c]):
             p = place[sequence[e]]
@@ -314,6 +314,8 @@ def add_row_products(indptr, middle, sequence, value, columns, first_right, symm
         row = out[s]
         for p in range(first, place[s]):
             mine = np.float64(own[p])
-            for b in range(begin[p], end[p]):
-                row[sequence[b] - first_right] += mine * value[b]
+            # slices: the compiler sees no negative index, which saves a third of the time
+            who, much = sequence[begin[p] : end[p]], value[begin[p] : end[p]]
+            for b in range(who.size):
+                row[who[b] - first_right] += mine * much[b]
         first = place[s]

@@ -263,13 +263,13 @@ def strings() -> PlainTerm:
 
 
 def text() -> PlainTerm:
-    """Words of 1 to 6 letters in either case: parts of words, words, ends of words.
+    """Words of 1 to 6 letters in either case, anywhere: parts of words, words, ends of words.
 
     Chosen by benchmarks/bench_letters.py on training parts, in folds that keep similar sentences
     together.
     """
     runs = [tuple(range(n)) for n in range(1, 7)]
-    return PlainTerm(Letters(fold_case=True), Words(runs), manifold=True, pyramid=2)
+    return PlainTerm(Letters(fold_case=True), Words(runs), manifold=True)
 
 
 def proteins() -> PlainTerm:

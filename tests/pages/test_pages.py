@@ -301,6 +301,13 @@ def test_piles_of_letters_against_their_slow_twin():
         assert dict(pile) == pytest.approx(slow)
 
 
+def test_stretches_of_unlike_letters_are_shown_first():
+    texts = ["AAAA", "AAAA", "AAAA", "AAAA", "ACGT", "TTTT"]
+    found = [stretches._Found(i, (0, 4), 1.0 - i / 10, letters=t) for i, t in enumerate(texts)]
+    assert [one.letters for one in stretches._chosen(found)][:1] == ["AAAA"]
+    assert {one.letters for one in stretches._chosen(found)} == {"AAAA", "ACGT", "TTTT"}
+
+
 @pytest.mark.parametrize("preset", [None, "mvdfqm-sssk"])
 def test_evidence_of_stretches_is_that_of_explanations(preset):
     X, y, names = walks()

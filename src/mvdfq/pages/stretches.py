@@ -118,14 +118,14 @@ def _strongest(run: Run, why: Explanation, label: Any, mine: list[_Found], place
 
 
 def _chosen(found: list[_Found]) -> list[_Found]:
-    """Return the strongest stretches of different sequences, of different channels first."""
+    """Return the strongest stretches of different sequences, unlike channels or letters first."""
     order = sorted((one for one in found if one.evidence > 0), key=lambda one: -one.evidence)
-    by_channel: dict[Any, _Found] = {}
+    unlike: dict[Any, _Found] = {}
     for one in order:
-        if all(one.place != other.place for other in by_channel.values()):
-            by_channel.setdefault(one.channels[:1] or len(by_channel), one)
-    rest = [one for one in order if one.place not in {two.place for two in by_channel.values()}]
-    chosen = [*by_channel.values(), *{one.place: one for one in reversed(rest)}.values()][:SHOWN]
+        if all(one.place != other.place for other in unlike.values()):
+            unlike.setdefault(one.channels[:1] or one.letters or len(unlike), one)
+    rest = [one for one in order if one.place not in {two.place for two in unlike.values()}]
+    chosen = [*unlike.values(), *{one.place: one for one in reversed(rest)}.values()][:SHOWN]
     return sorted(chosen, key=lambda one: -one.evidence)
 
 

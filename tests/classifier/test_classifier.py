@@ -56,6 +56,18 @@ def test_dna_and_rna_have_long_words_and_no_pyramid(letters, longest, pyramid):
     assert (own.terms_[0].reader.pyramid, own.C_) == (2, 3)
 
 
+def test_strings_with_spaces_are_text():
+    sentences = ["we saw the effect twice", "No effect was seen there"] * 6
+    text = SequenceClassifier().fit(sentences, ["a", "b"] * 6)
+    assert [len(layout) for layout in text.terms_[0].reader.kernel.layouts] == [1, 2, 3, 4, 5, 6]
+    assert text.terms_[0].encoders[-1].folds_case_ == [True]
+    both = text.decision_function(["we saw the effect", "WE SAW THE EFFECT"])
+    assert both[0] == both[1]
+    codes = SequenceClassifier().fit([x.replace(" ", "") for x in sentences], ["a", "b"] * 6)
+    assert codes.terms_[0].reader.pyramid == 3
+    assert codes.terms_[0].encoders[-1].folds_case_ == [False]
+
+
 def test_proteins_have_a_second_row_of_similar_residues():
     """A relative has I for V and K for R: letters alone see nothing in common."""
     rng = np.random.default_rng(0)

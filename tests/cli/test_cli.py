@@ -293,6 +293,20 @@ def test_fasta_with_labels_in_the_header(tmp_path):
     assert json.loads(out)["mean"]["roc50"] > 0.9
 
 
+def test_both_strands_are_offered_for_dna_that_is_read_on_one(tmp_path):
+    path, model = tmp_path / "reads.fa", tmp_path / "m.mvdfq"
+    path.write_text("".join(f">r{i} {'ab'[i % 2]}\n{'ACGTNacgt' * (i + 2)}\n" for i in range(8)))
+    _, told = run("inspect", path, "--label", 1)
+    assert "--strands both reads the other strand, too" in told
+    _, told = run("train", path, "--label", 1, "-o", model)
+    assert "--strands both reads the other strand, too" in told
+    for arguments in (["--strands", "both"], ["-q"]):
+        _, told = run("train", path, "--label", 1, "-o", model, *arguments)
+        assert "other strand" not in told
+    path.write_text(path.read_text().replace("T", "U").replace("t", "u"))  # RNA has one strand
+    assert "other strand" not in run("inspect", path, "--label", 1)[1]
+
+
 def test_both_strands_of_dna(tmp_path):
     rng = np.random.default_rng(0)
     lines = []

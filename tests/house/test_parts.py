@@ -155,7 +155,7 @@ def standard_gram(layouts):
     """Make the twin of a term of standardized words: the sum over all rows."""
 
     def twin(encoders, X):
-        rows = zip(*of_symbols(encoders[0], X), strict=True)
+        rows = zip(*of_symbols(encoders[0][0], X), strict=True)
         grams = [naive_views.gram(naive_views.standardized(row, layouts, 1, 0)) for row in rows]
         return np.sum([products for products, _ in grams], axis=0)
 

@@ -327,7 +327,7 @@ def test_a_file_that_loads_answers_for_every_attribute(name, open_model):
     ],
 )
 def test_what_is_missing_is_named(kind, attribute, open_model):
-    opened = open_model("numbers")
+    opened = open_model("rotated" if kind == "Symbols" else "numbers")
     del opened.state(kind, attribute)[attribute]
     opened.write()
     with pytest.raises(

@@ -1,4 +1,4 @@
-"""Products of columns: row by row, column by column, and by matrix products that wait."""
+"""Products of columns: row by row, column by column, and by matrix products."""
 
 import numpy as np
 import pytest
@@ -48,11 +48,11 @@ def test_rows_and_columns_add_the_same_numbers_in_the_same_order(symmetric):
 
 @pytest.mark.parametrize("root", [True, False])
 @pytest.mark.parametrize("first_right", [0, 50])
-@pytest.mark.parametrize("n_waiting", [1, 30, 1024])
+@pytest.mark.parametrize("n_columns", [1, 30, 1024])
 def test_products_of_several_tasks_are_those_of_dense_matrices(
-    root, first_right, n_waiting, monkeypatch
+    root, first_right, n_columns, monkeypatch
 ):
-    monkeypatch.setattr(sums, "DENSE_COLUMNS", n_waiting)
+    monkeypatch.setattr(sums, "DENSE_COLUMNS", n_columns)
     rng = np.random.default_rng(1)
     products = Products(first_right or 90, first_right, 90, root)
     expected = 0
@@ -61,19 +61,17 @@ def test_products_of_several_tasks_are_those_of_dense_matrices(
         products.add_columns(columns_of(counts), float(counts.sum(axis=1).max()))
         values = np.sqrt(counts) if root else counts
         expected = expected + values[: first_right or 90] @ values[first_right:].T
-    products.finish()
     found = products.values
     if not first_right:  # only the upper triangle, without the diagonal
         found, expected = np.triu(found, 1), np.triu(expected, 1)
     np.testing.assert_allclose(found, expected, rtol=1e-6 if root else 0)
 
 
-def test_whole_numbers_that_wait_together_stay_exact():
+def test_whole_numbers_stay_exact_in_a_sum_of_many_products():
     counts = np.zeros((2, 3), int)
     counts[:, 0] = 4095  # one product is exact in single precision, 40 of them are not
     products = Products(1, 1, 2, root=False)
     for _ in range(40):
         products.add_columns(columns_of(counts), 4095.0)
         products.add_columns(columns_of(np.eye(2, 3, dtype=int) * 0 + [[1, 0, 0]]), 1.0)
-    products.finish()
     assert products.values[0, 0] == 40 * (4095**2 + 1)

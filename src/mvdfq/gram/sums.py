@@ -38,9 +38,6 @@ class Products:
         self.total = np.zeros(n_sequences) if weighted else self.own
         self.factors: WordFactors | None = None
         self.base = 0
-        # frequent columns that wait for a matrix product, as rows, and a bound on their sums
-        self.waiting: list[np.ndarray] = []
-        self.n_waiting, self.largest = 0, 0.0
 
     def weigh(self, factors: WordFactors, base: int) -> None:
         """Multiply the columns added from now on by factors; keys of words are in `base`."""
@@ -100,27 +97,7 @@ class Products:
             part = which[first : first + DENSE_COLUMNS]
             block = np.zeros((len(part), self.n_sequences), dtype=self._precision(bound))
             cpu.fill_dense(columns.indptr, columns.sequence, value, part, block)
-            self._wait(block, bound)
-
-    def _wait(self, block: np.ndarray, bound: float) -> None:
-        """Keep rows until there are enough for one product: each product adds a whole tile.
-
-        Whole numbers that are exact in float32 must be so in the sum of all that wait, too.
-        """
-        fits = self.n_waiting + len(block) <= DENSE_COLUMNS and (
-            self.root or block.dtype == np.float64 or self.largest + bound**2 < cpu.EXACT_SINGLE
-        )
-        if self.waiting and (not fits or self.waiting[0].dtype != block.dtype):
-            self.finish()
-        self.waiting.append(block)
-        self.n_waiting += len(block)
-        self.largest += bound**2
-
-    def finish(self) -> None:
-        """Add the products that still wait."""
-        if self.waiting:
-            self._add_product(np.concatenate(self.waiting).T)
-        self.waiting, self.n_waiting, self.largest = [], 0, 0.0
+            self._add_product(block.T)
 
     def _add_product(self, block: np.ndarray) -> None:
         """Add ``left @ right.T``; numpy halves the work when both are the same array."""

@@ -1,5 +1,6 @@
 """Training by inner validation: the penalty C, and the scale of probabilities."""
 
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import log
@@ -289,7 +290,10 @@ def inner_folds(y: np.ndarray, groups: np.ndarray | None, n_folds: int, random_s
     # at least two folds, even if a class has one member: such a class is not checked
     n_folds = min(n_folds, n_groups, max(int(np.bincount(y).min()), 2))
     grouped = StratifiedGroupKFold(n_folds, shuffle=True, random_state=random_state)
-    parts = grouped.split(y, y, groups)
+    with warnings.catch_warnings():
+        # of a class of one member, which is not checked
+        warnings.filterwarnings("ignore", message="The least populated class")
+        parts = list(grouped.split(y, y, groups))
     known = [(learn, check[np.isin(y[check], y[learn])]) for learn, check in parts]
     return [(learn, check) for learn, check in known if len(check)]
 

@@ -29,10 +29,10 @@ class SequenceTransformer(TransformerMixin, BaseEstimator):
     `transform` refuses other channels and adds names and flags that a plain list does not have.
     A subclass writes `_fit` and `_transform`, which take checked sequences, and `_check_learned`.
 
-    The rest of the package does not test which class a transformer is; it calls methods: streams
-    call `reach`, explanations call `channel_shares` and, for quantizers, `symbol_names`; model
-    files call `check_learned`. For a subclass without `channel_shares`, importance and evidence
-    by channel raise an error.
+    The rest of the package does not test which class a transformer is; it calls methods:
+    explanations call `channel_shares` and, for quantizers, `symbol_names`; model files call
+    `check_learned`. `reach` tells users how far a transformer reads in time. For a subclass without
+    `channel_shares`, importance and evidence by channel raise an error.
 
     Attributes
     ----------

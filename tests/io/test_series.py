@@ -563,7 +563,7 @@ def test_folder_of_tables_with_a_list(write, tmp_path):
     [
         ("x,z\n1,2\n", "line 1: channels .*'x', 'z'.*, other files have .*'x', 'y'"),
         ("1,2\n", "line 1: channels"),
-        ("x,y\n1,2\n3\n", "line 3: 1 cells, the first line has 2"),
+        ("x,y\n1,2\n3\n", "line 3: 1 cells, the header has 2"),
         ("x,y\n1,up\n", "line 2: column 'y': 'up' is not a number"),
         ("time,x,y\n1,1,1\n0,1,1\n", "line 3: an earlier time"),
         ("x,y,label\n1,1,up\n", "line 1: a column 'label' within one series"),

@@ -76,32 +76,19 @@ def make_autoregressive(
             f"got shortest={shortest} and longest={longest}."
         )
     rng = np.random.default_rng(random_state)
-    coefficients = _draw_coefficients(rng, (n_classes, n_channels))
-    y = rng.permutation(np.arange(n_sequences) % n_classes)
-    lengths = rng.integers(shortest, longest, size=n_sequences, endpoint=True)
-    frames = _recur(rng, coefficients[:, y], longest)
-    return [frames[:n, i].T.copy() for i, n in enumerate(lengths)], y
-
-
-def _draw_coefficients(rng: np.random.Generator, shape: tuple[int, int]) -> NDArray[np.float64]:
-    """Draw the two coefficients and the noise level of each autoregression, on axis 0."""
-    radius = rng.uniform(*RADIUS, size=shape)
-    angle = rng.uniform(0, MAX_ANGLE, size=shape)
+    radius = rng.uniform(*RADIUS, size=(n_classes, n_channels))
+    angle = rng.uniform(0, MAX_ANGLE, size=(n_classes, n_channels))
     first, second = 2 * radius * np.cos(angle), -(radius**2)
     # The stationary variance of a second-order autoregression driven by unit noise.
     variance = (1 - second) / ((1 + second) * ((1 - second) ** 2 - first**2))
-    return np.stack([first, second, 1 / np.sqrt(variance)])
-
-
-def _recur(
-    rng: np.random.Generator, coefficients: NDArray[np.float64], n_timepoints: int
-) -> NDArray[np.float64]:
-    """Compute all sequences together; return frames of shape (time, sequences, channels)."""
-    first, second, noise = coefficients
-    frames = np.empty((n_timepoints, *first.shape))
-    before, now = np.zeros_like(first), np.zeros_like(first)
-    for t in range(-BURN_IN, n_timepoints):
-        before, now = now, first * now + second * before + noise * rng.standard_normal(first.shape)
+    noise = 1 / np.sqrt(variance)
+    y = rng.permutation(np.arange(n_sequences) % n_classes)
+    lengths = rng.integers(shortest, longest, size=n_sequences, endpoint=True)
+    frames = np.empty((longest, n_sequences, n_channels))
+    first, second, noise = first[y], second[y], noise[y]
+    before, now = np.zeros((2, n_sequences, n_channels))
+    for t in range(-BURN_IN, longest):
+        before, now = now, first * now + second * before + noise * rng.standard_normal(now.shape)
         if t >= 0:
             frames[t] = now
-    return frames
+    return [frames[:n, i].T.copy() for i, n in enumerate(lengths)], y

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -140,29 +141,26 @@ class Dataset:
 
 def joined_parts(path: Path, parts: Sequence[Dataset], splits: Sequence[str]) -> Dataset:
     """Join the parts of one data set; `Dataset.split` says which sequence is of which part."""
-    if len(parts) == 1:
-        return parts[0]
-    for other in parts[1:]:
-        _check_alike(path, parts[0], other)
-    whole = reduce(Dataset.joined, parts)
-    return replace(whole, split=np.repeat(np.array(splits), [len(part) for part in parts]))
-
-
-def _check_alike(path: Path, first: Dataset, other: Dataset) -> None:
+    first, *others = parts
+    if not others:
+        return first
     who = "the training and the test part"
-    if first.X.n_rows != other.X.n_rows:
-        raise ReadError(path, f"{who} have {first.X.n_rows} and {other.X.n_rows} channels")
-    for key in ("channel_names", "symbolic"):
-        if getattr(first.X, key) != getattr(other.X, key):
-            raise ReadError(path, f"{who} differ in {key}")
-    one, two = first.X.sampling_rate, other.X.sampling_rate
-    # Rates that are measured by the times of rows differ a little.
-    if not np.isclose(one or 0.0, two or 0.0, rtol=0.1):
-        hint = "resample=RATE brings both parts to one rate"
-        raise ReadError(path, f"{who} differ in sampling_rate: {one} and {two}", hint)
-    for key in ("y", "groups"):
-        if (getattr(first, key) is None) != (getattr(other, key) is None):
-            raise ReadError(path, f"only one of {who} has {key}")
+    for other in others:
+        if first.X.n_rows != other.X.n_rows:
+            raise ReadError(path, f"{who} have {first.X.n_rows} and {other.X.n_rows} channels")
+        for key in ("channel_names", "symbolic"):
+            if getattr(first.X, key) != getattr(other.X, key):
+                raise ReadError(path, f"{who} differ in {key}")
+        one, two = first.X.sampling_rate, other.X.sampling_rate
+        # Rates that are measured by the times of rows differ a little.
+        if not np.isclose(one or 0.0, two or 0.0, rtol=0.1):
+            hint = "resample=RATE brings both parts to one rate"
+            raise ReadError(path, f"{who} differ in sampling_rate: {one} and {two}", hint)
+        for key in ("y", "groups"):
+            if (getattr(first, key) is None) != (getattr(other, key) is None):
+                raise ReadError(path, f"only one of {who} has {key}")
+    split = np.repeat(np.array(splits), [len(part) for part in parts])
+    return replace(reduce(Dataset.joined, parts), split=split)
 
 
 @dataclass(frozen=True)
@@ -185,7 +183,7 @@ class Format:
 
 
 class Case(NamedTuple):
-    """One sequence of a file. A sequence without a name gets a number."""
+    """One sequence of a file; without a name it gets a number."""
 
     values: Any
     label: Any = None
@@ -242,7 +240,7 @@ def dataset_of(
     """Return the data set of sequences that have names; `collect` makes `X` of their values."""
     y, groups = (
         None if all(value is None for value in values) else np.array(values)
-        for values in zip(*((case.label, case.group) for case in cases), strict=True)
+        for values in ([case.label for case in cases], [case.group for case in cases])
     )
     names = _numbered(source, [str(case.name) for case in cases])
     X = collect([case.values for case in cases])
@@ -253,13 +251,9 @@ def dataset_of(
 def _numbered(source: Source, names: Sequence[str]) -> list[str]:
     """Return names that all differ: ``a`` that occurs twice becomes ``a:1`` and ``a:2``."""
     often = {name: n for name, n in Counter(names).items() if n > 1}
-    if not often:
-        return list(names)
-    first = next(iter(often))
-    source.remark(
-        f"id {first!r} occurs {often[first]} times; {len(often)} repeated ids got numbers, "
-        f"such as '{first}:1'"
-    )
+    for first, n in islice(often.items(), 1):
+        told = f"{len(often)} repeated ids got numbers, such as '{first}:1'"
+        source.remark(f"id {first!r} occurs {n} times; {told}")
     used, numbers, found = set(names), Counter[str](), []
     for name in names:
         free = name
@@ -313,18 +307,17 @@ def windows(
     (['a', 'a', 'a', 'a', 'b', 'b'], '0@20', ['0', '0', '0', '0', '1', '1'])
     """
     if not isinstance(data, Dataset):
-        X = check_sequences(data)
         known = [None if one is None else np.asarray(one) for one in (y, groups)]
-        data = Dataset(X, known[0], [str(i) for i in range(len(X))], known[1])
+        data = check_sequences(data)
+        data = Dataset(data, known[0], [str(i) for i in range(len(data))], known[1])
     X = check_sequences(data.X)
     rate = X.sampling_rate
     size = frames_of(window, rate, "window")
     step = size if step is None else frames_of(step, rate, "step")
     parts, owners, starts = cut(X, size, step)
-    whole = replace(data, X=X, groups=np.array(data.names) if data.groups is None else data.groups)
+    data = replace(data, groups=np.array(data.names) if data.groups is None else data.groups)
     times = starts / rate if rate else starts
-    names = [f"{whole.names[i]}@{t:g}" for i, t in zip(owners, times, strict=True)]
+    names = [f"{data.names[i]}@{t:g}" for i, t in zip(owners, times, strict=True)]
     told = f"cut {len(X)} recordings into {len(parts)} windows of {size} frames, {step} apart"
-    remarks = (*whole.remarks, told)
-    columns: Any = {name: values[owners] for name, values in whole._columns().items()}
-    return replace(whole, X=parts, names=names, remarks=remarks, **columns)
+    columns: Any = {name: values[owners] for name, values in data._columns().items()}
+    return replace(data, X=parts, names=names, remarks=(*data.remarks, told), **columns)

@@ -78,10 +78,22 @@ def facts_of(data: Dataset) -> dict[str, Any]:
             told = f"frames without any change, such as padding: {extremes(shares)}"
             remarks += [f"classes differ in {told}; a classifier may tell classes by it"]
     facts["split"] = "" if data.split is None else counts_of(data.split)
-    return facts | {
-        "classes": {} if data.y is None else counts_of(data.y),
-        "groups": {} if data.groups is None else counts_of(data.groups),
-        "duplicates": equals_in_words(equal_sequences(data), data.names, data.y),
+    return facts | common_facts(data, equal_sequences(data), remarks)
+
+
+def common_facts(
+    data: Dataset, equal: Sequence[Sequence[int]], remarks: Sequence[str]
+) -> dict[str, Any]:
+    """Return the facts that sound has, too; `equal` holds the places of equal sequences."""
+    duplicates = []
+    for places in equal:
+        found = sorted({str(data.y[i]) for i in places}) if data.y is not None else []
+        told = f" (different labels: {', '.join(found)})" if len(found) > 1 else ""
+        duplicates.append(" = ".join(str(data.names[i]) for i in places) + told)
+    return {
+        "classes": counts_of(data.y),
+        "groups": counts_of(data.groups),
+        "duplicates": duplicates,
         "bad": [problem.message for problem in data.skipped],
         "remarks": remarks,
     }
@@ -100,12 +112,18 @@ def strands_remark(data: Dataset) -> list[str]:
 
 
 def idle_shares(data: Dataset) -> dict[str, float]:
-    """Return the share of idle frames by class; by the empty name if there are no labels."""
-    X, idle = data.X, idle_frames(data.X)
-    labels = np.full(len(X), "") if data.y is None else np.asarray(data.y).astype(str)
-    of_frame = np.repeat(labels, X.lengths)
-    classes = np.unique(of_frame).tolist()
-    return {label: float(idle[of_frame == label].mean()) for label in classes}
+    """Return the share of idle frames by class."""
+    before = np.append(0, idle_frames(data.X).cumsum())
+    return shares_of(data, np.diff(before[data.X.offsets]), data.X.lengths)
+
+
+def shares_of(data: Dataset, part: np.ndarray, whole: np.ndarray) -> dict[str, float]:
+    """Return the share of a part in the whole by class; by the empty name without labels."""
+    labels = np.full(len(data), "") if data.y is None else np.asarray(data.y).astype(str)
+    classes, codes = np.unique(labels, return_inverse=True)
+    parts, wholes = np.bincount(codes, part).tolist(), np.bincount(codes, whole).tolist()
+    found = zip(classes.tolist(), parts, wholes, strict=True)
+    return {label: part / whole for label, part, whole in found if whole}
 
 
 def idle_facts(what: str, shares: Mapping[str, float]) -> dict[str, Any]:
@@ -126,7 +144,9 @@ def lengths_of(lengths: Any) -> dict[str, Any]:
 
 
 def counts_of(values: Any) -> dict[str, int]:
-    """Return how often each value occurs, sorted by value."""
+    """Return how often each value occurs, sorted by value; nothing for None."""
+    if values is None:
+        return {}
     return dict(sorted(Counter(map(str, np.asarray(values).tolist())).items()))
 
 
@@ -144,13 +164,3 @@ def equal_places(digests: Iterable[bytes]) -> list[list[int]]:
     for i, digest in enumerate(digests):
         places[digest].append(i)
     return [found for digest, found in places.items() if digest and len(found) > 1]
-
-
-def equals_in_words(sets: list[list[int]], names: Sequence[Any], labels: Any) -> list[str]:
-    """Return one line per set of equal sequences, with their labels if the labels differ."""
-    lines = []
-    for places in sets:
-        found = sorted({str(labels[i]) for i in places}) if labels is not None else []
-        told = f" (different labels: {', '.join(found)})" if len(found) > 1 else ""
-        lines.append(" = ".join(str(names[i]) for i in places) + told)
-    return lines

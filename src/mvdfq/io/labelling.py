@@ -1,7 +1,7 @@
 """Labels and groups from elsewhere: from a table that names the sequences, and from their names."""
 
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -61,10 +61,8 @@ class Elsewhere:
         found: dict[str, Found | None] = {"y": None, "groups": None}
         if self.labels is not None:
             found["y"], found["groups"] = self._from_table(data.names, source)
-        for key, what, pattern in (
-            ("y", "label", self.label_pattern),
-            ("groups", "group", self.group_pattern),
-        ):
+        patterns = {"y": ("label", self.label_pattern), "groups": ("group", self.group_pattern)}
+        for key, (what, pattern) in patterns.items():
             if pattern is not None:
                 found[key] = _from_names(data.names, pattern, what)
         lost: dict[int, str] = {}
@@ -72,29 +70,25 @@ class Elsewhere:
             for i in (i for i, value in enumerate(values or ()) if value is None):
                 lost.setdefault(i, key)
         for i, key in lost.items():
-            source.leave_out(self._missing(data.names[i], key, source))
+            what, pattern = patterns[key]
+            place: Any = data.names[i]
+            problem = f"{what}_pattern {pattern!r} finds no {what} in this name"
+            hint = "change the expression, so that it matches every name"
+            if pattern is None:
+                held = next(iter(self._table[1]), [""])[0]
+                problem = f"{place!r} has no {what} in the table of labels; the table holds names"
+                problem += f" such as {held!r}"
+                place, hint = source.path, "add a row for this name to the table"
+            source.leave_out(ReadError(place, problem, hint))
         if not (kept := [i for i in range(len(data)) if i not in lost]):
             source.fail("no sequence has a label or a group", str(source.skipped[0]))
         new: Any = {
-            key: np.array([values[i] for i in kept])
-            for key, values in found.items()
-            if values is not None
+            key: np.array([values[i] for i in kept]) for key, values in found.items() if values
         }
         told = tuple(dict.fromkeys([*data.remarks, *source.remarks]))
         skipped = tuple(dict.fromkeys([*data.skipped, *source.skipped]))
         whole = data if len(kept) == len(data) else data.take(kept)
         return replace(whole, remarks=told, skipped=skipped, **new)
-
-    def _missing(self, name: str, key: str, source: Source) -> ReadError:
-        what = "label" if key == "y" else "group"
-        pattern = self.label_pattern if key == "y" else self.group_pattern
-        if pattern is not None:
-            hint = "change the expression, so that it matches every name"
-            return ReadError(name, f"{what}_pattern {pattern!r} finds no {what} in this name", hint)
-        held = next(iter(self._table[1]), [""])[0]
-        problem = f"{name!r} has no {what} in the table of labels; the table holds names such as "
-        problem += repr(held)
-        return ReadError(source.path, problem, "add a row for this name to the table")
 
     @cached_property
     def _table(self) -> tuple[list[str], list[list[str]]]:
@@ -106,10 +100,9 @@ class Elsewhere:
         where = Source(Path("labels" if isinstance(labels, Mapping) else labels))
         if not rows:
             where.fail("the table holds no labels", "write one row per sequence")
-        tables = [_Keys(rows, i, names) for i in range(len(rows[0]))]
-        hits = [sum(table.find(name) is not None for name in names) for table in tables]
-        key = int(np.argmax(hits))
-        if not hits[key]:
+        found = [_rows_of_names(rows, i, names) for i in range(len(rows[0]))]
+        key = int(np.argmin([one.count(None) for one in found]))
+        if not any(found[key]):
             if isinstance(labels, Mapping) or any(
                 SEPARATOR.search(line) for _, line in where.said()
             ):
@@ -121,9 +114,8 @@ class Elsewhere:
             told = {"name": key, **places}.items()
             shown = [f"{kind} {repr(header[i]) if header else f'column {i}'}" for kind, i in told]
             source.remark("labels: " + "; ".join(shown))
-        found = [tables[key].find(name) for name in names]
         columns = {
-            kind: [None if row is None else row[place] or None for row in found]
+            kind: [None if row is None else row[place] or None for row in found[key]]
             for kind, place in places.items()
         }
         return columns["label"], columns.get("group")
@@ -214,32 +206,32 @@ def _base(name: str) -> str:
     return name.replace("\\", "/").rpartition("/")[2]
 
 
-class _Keys:
-    """Rows by the names in one column; a form of a name that several rows have leads nowhere."""
+def _rows_of_names(
+    rows: Sequence[list[str]], column: int, names: Sequence[str]
+) -> list[list[str] | None]:
+    """Return the row of each name, by the names in one column; None for a name without a row.
 
-    def __init__(self, rows: Sequence[Sequence[str]], column: int, names: Sequence[str]) -> None:
-        exact = {row[column]: row for row in rows if row[column]}
-        self.whole = _unique([(form, row) for name, row in exact.items() for form in _forms(name)])
-        self.whole |= exact
-        self.bare = _unique([(f, row) for name, row in exact.items() for f in _forms(_base(name))])
-        self.often = Counter(map(_base, names))
-
-    def find(self, name: str) -> Any:
-        """Return the row of a name; folders may be missing on either side, but a/1 is not b/1."""
-        for table, forms in ((self.whole, _forms(name)), (self.bare, _forms(name))):
-            if found := next((table[form] for form in forms if form in table), None):
-                return found
-        if self.often[_base(name)] > 1:
-            return None
-        return next((self.whole[form] for form in _forms(_base(name)) if form in self.whole), None)
+    Folders may be missing on either side, but a/1 is not b/1.
+    """
+    exact = {row[column]: row for row in rows if row[column]}
+    whole = _unique([(form, row) for name, row in exact.items() for form in _forms(name)]) | exact
+    bare = _unique([(form, row) for name, row in exact.items() for form in _forms(_base(name))])
+    often = Counter(map(_base, names))
+    found = []
+    for name in names:
+        short = _forms(_base(name)) if often[_base(name)] == 1 else []
+        tries = ((whole, _forms(name)), (bare, _forms(name)), (whole, short))
+        held = (table[form] for table, forms in tries for form in forms if form in table)
+        found.append(next(held, None))
+    return found
 
 
-def _unique(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
-    rows: dict[str, list[Any]] = defaultdict(list)
+def _unique(pairs: Sequence[tuple[str, list[str]]]) -> dict[str, list[str]]:
+    """Return rows by the form of a name; a form that several rows have leads nowhere."""
+    rows: dict[str, list[str]] = {}
     for form, row in pairs:
-        if row not in rows[form]:
-            rows[form].append(row)
-    return {form: found[0] for form, found in rows.items() if len(found) == 1}
+        rows[form] = row if rows.get(form, row) == row else []
+    return {form: row for form, row in rows.items() if row}
 
 
 def person_remarks(names: Sequence[str]) -> list[str]:
@@ -248,9 +240,8 @@ def person_remarks(names: Sequence[str]) -> list[str]:
     folders = {folder for folder, _ in parts}
     often = Counter(file for _, file in parts)
     repeated = [file for file, n in often.items() if n > 1]
-    if len(folders) < 2 or 2 * len(repeated) < len(often):
-        return []
-    if not all(map(PERSON.fullmatch, folders)):
+    is_few = len(folders) < 2 or 2 * len(repeated) < len(often)
+    if is_few or not all(map(PERSON.fullmatch, folders)):
         return []
     return [
         f"the folders look like persons, such as {sorted(folders)[0]!r}, and {repeated[0]!r} is in "

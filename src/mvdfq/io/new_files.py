@@ -9,7 +9,7 @@ from mvdfq.io.reading import is_path, read
 from mvdfq.io.recognition import recognise
 from mvdfq.io.sound.recipes import AudioRecipe
 from mvdfq.io.source import Glimpse, ReadError
-from mvdfq.io.tables.column_roles import looked_at
+from mvdfq.io.tables.csv_tables import glimpsed
 
 # Tables of text, which look alike: one row is a series, a time point, or a row of one series.
 TEXT = ("long-csv", "wide-csv", "csv-folder")
@@ -116,9 +116,9 @@ def as_trained(clf: Any, path: Path, given: dict[str, Any]) -> dict[str, Any]:
     if kind == "csv-folder":
         found.pop("id", None)
     if same and kind in (*TEXT, "parquet") and "label" not in given and "labels" not in given:
-        looked = looked_at(Glimpse(path)) if path.is_file() else None
+        table = glimpsed(Glimpse(path)) if path.is_file() else None
         label = stored.get("label")  # if the new table has this column, too
-        found["label"] = label if looked is not None and label in looked[0].header else None
+        found["label"] = label if table is not None and label in table.header else None
     if kind == "audio" and source.get("recipe"):
         found.setdefault("recipe", AudioRecipe(**source["recipe"]))
     for key, format in (("strands", "fasta"), ("profile_values", "profiles")):

@@ -14,7 +14,7 @@ from mvdfq._utils.threads import Report
 from mvdfq.io.dataset import Dataset
 from mvdfq.io.labelling import Elsewhere, has_column, person_remarks
 from mvdfq.io.letters.fasta import from_biopython, read_fasta
-from mvdfq.io.recognition import RECORDS, find_format, read_paths, recognise
+from mvdfq.io.recognition import find_format, read_paths, recognise
 from mvdfq.io.sound.listing import list_audio
 from mvdfq.io.sound.recipes import audio_recipe
 from mvdfq.io.source import ReadError, Source, State, changed, check_inside, state_of
@@ -160,29 +160,26 @@ def read(
     ['a', 'b']
     """
     asked = dict(locals())
-    columns = {key: asked[key] for key in COLUMNS}
-    columns["missing"] = missing if missing is None or _is_list(missing) else [missing]
-    columns = _given(columns)
-    is_one = is_path(path) and not _is_list(path)
-    if is_one and labels is label_pattern is None and columns.get("label", "") is not None:
-        # the table of labels of a folder of tables; a folder of sound reads its own
-        table = Path(path) / METADATA
-        if table.is_file() and (format or find_format(Path(path), columns).name) == "csv-folder":
-            check_inside(table, path)
-            labels = table
+    columns = _given({key: asked[key] for key in COLUMNS})
+    if missing is not None and not _is_list(missing):
+        columns["missing"] = [missing]
+    source = Source(TABLE, skip_bad, progress, max_bytes)
+    record = None
+    if is_path(path):
+        paths = [Path(one) for one in path] if _is_list(path) else [Path(path)]
+        source.path = paths[0]
+        record = find_format(paths[0], columns, format)
+        table = source.path / METADATA  # a folder of sound reads its own
+        if record.name == "csv-folder" and table.is_file() and not _is_list(path):
+            if labels is label_pattern is None and columns.get("label", "") is not None:
+                check_inside(table, source.path)
+                labels = table
     own = {
         key: columns.pop(key) for key in ("label", "group") if has_column(labels, columns.get(key))
     }
     elsewhere = Elsewhere(labels, **own, label_pattern=label_pattern, group_pattern=group_pattern)
-    source = Source(TABLE, skip_bad, progress, max_bytes)
-    if not is_path(path):
+    if record is None:
         return elsewhere.applied(_from_memory(path, columns, strands, source), source)
-    paths = [Path(one) for one in path] if _is_list(path) else [Path(path)]
-    source.path = paths[0]
-    named = {record.name: record for record in RECORDS}
-    if format and format not in named:
-        raise ValueError(f"format must be one of {', '.join(named)}; got {format!r}.")
-    record = named[format] if format else find_format(paths[0], columns)
     options = {key: asked[key] for key in ("recipe", "silence", "cache", "profile_values")}
     options["time_first"] = time_first or None
     options["strands"] = None if strands == "one" else strands
@@ -336,13 +333,9 @@ class FolderBlocks:
             )
         if self.format == "audio":
             found = list_audio(self.path)
-            self.files, names = found.files, found.names
-            if found.problems and not options.get("skip_bad"):
-                raise found.problems[0]
-        else:
-            self.files = csv_files(self.path)
-            names = [file.relative_to(self.path).as_posix() for file in self.files]
-        self._names = dict(zip(map(str, self.files), names, strict=True))
+            if found.skipped and not options.get("skip_bad"):
+                raise found.skipped[0]
+        self.files = list(found.X) if self.format == "audio" else csv_files(self.path)
         self._states: dict[Path, State] = {}
 
     @cached_property
@@ -351,10 +344,18 @@ class FolderBlocks:
         return sum(file.stat().st_size for file in self.files)
 
     def __iter__(self) -> Iterator[Dataset]:
+        blocks: list[list[Path]] = []
+        size = MOST_BYTES
+        for file in self.files:
+            size += (more := file.stat().st_size)
+            if not blocks or len(blocks[-1]) == MOST_FILES or size > MOST_BYTES:
+                blocks.append([])
+                size = more
+            blocks[-1].append(file)
         done = 0
-        for files in self._cut():
+        for files in blocks:
             block = read(files, self.format, **self.options)
-            if any(block.X.symbolic) and len(files) < len(self.files):
+            if any(block.X.symbolic) and len(blocks) > 1:
                 # every call of `read` numbers words anew
                 problem = "columns of text cannot be read in blocks of files"
                 raise ReadError(self.path, problem, "read the whole folder, with a larger limit")
@@ -365,19 +366,8 @@ class FolderBlocks:
             done += len(files)
             if self.progress is not None:
                 self.progress(done, len(self.files))
-            yield replace(block, names=[self._names[str(Path(name))] for name in block.names])
-
-    def _cut(self) -> list[list[Path]]:
-        """Cut the list of files into blocks."""
-        blocks: list[list[Path]] = []
-        size = MOST_BYTES
-        for file in self.files:
-            size += (more := file.stat().st_size)
-            if not blocks or len(blocks[-1]) == MOST_FILES or size > MOST_BYTES:
-                blocks.append([])
-                size = more
-            blocks[-1].append(file)
-        return blocks
+            names = [Path(name).relative_to(self.path).as_posix() for name in block.names]
+            yield replace(block, names=names)
 
 
 def list_parts(

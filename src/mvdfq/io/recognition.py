@@ -4,7 +4,7 @@ To add a format, write its reader with a record `Format` and add one line to `RE
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import reduce
 from pathlib import Path
@@ -17,8 +17,8 @@ from mvdfq.io.letters import fasta, profiles
 from mvdfq.io.sound import audio
 from mvdfq.io.source import Glimpse, ReadError, Source, check_inside
 from mvdfq.io.tables import arrays, binary, long_tables, series_rows, ts
-from mvdfq.io.tables.column_roles import looked_at, some
-from mvdfq.io.tables.csv_tables import first_rows, is_value
+from mvdfq.io.tables.column_roles import some
+from mvdfq.io.tables.csv_tables import glimpsed, is_value
 
 PART = re.compile(r"(.+)_(train|test)\.(\w++)(\.gz)?", re.IGNORECASE)
 # In the order in which they are tried: profiles in an .npz file are also arrays, and a long table
@@ -76,30 +76,37 @@ def recognise(path: str | Path, **columns: Any) -> str:
 
 
 def find_format(
-    path: Path, options: Mapping[str, Any], records: Sequence[Format] = RECORDS
+    path: Path, options: Mapping[str, Any], name: str | None = None, is_part: bool = False
 ) -> Format:
-    """Return the format of a file or folder, one of `records`."""
+    """Return the format of that name, or the format of a file, a folder or a part of a data set."""
+    named = {record.name: record for record in RECORDS}
+    if name:
+        if name not in named:
+            raise ValueError(f"format must be one of {', '.join(named)}; got {name!r}.")
+        return named[name]
     whole = Glimpse(path, options)
-    for record in records:
+    for record in () if is_part else RECORDS:
         if not record.is_series and record.sniff(whole):
             return record
     part = Glimpse(parts_of(path)[0], options)
-    for record in records:
+    for record in RECORDS:
         if record.is_series and record.sniff(part):
             return record
     ending = part.path.name.lower().removesuffix(".gz").rpartition(".")[2]
-    by_name = [record for record in records if ending in record.extensions]
+    by_name = [record for record in RECORDS if ending in record.extensions]
     if len(by_name) == 1 and part.path.is_file():
         return by_name[0]  # its reader will say what is wrong
-    raise _not_recognised(part.path, ", ".join(record.name for record in records))
+    raise _not_recognised(part.path, ", ".join(named))
 
 
 def _not_recognised(path: Path, names: str) -> ReadError:
     if path.is_file():
         if not path.stat().st_size:
             return ReadError(path, "the file is empty")
-        if error := binary.conversion(str(path)):
-            return error
+        ending = path.name.lower().rpartition(".")[2]
+        if ending in binary.CONVERT:
+            hint = f"convert: {binary.CONVERT[ending]}"
+            return ReadError(path, f".{ending} files are not read", hint)
         try:
             next(Source(path).lines(), None)
         except ReadError as error:  # text that is UTF-16 or damaged, or not text at all
@@ -107,14 +114,15 @@ def _not_recognised(path: Path, names: str) -> ReadError:
     hint = f"name the format, one of {names}"
     file = next(iter(long_tables.csv_files(path)), path) if path.is_dir() else path
     glimpse = Glimpse(file)
-    rows = first_rows(glimpse) if re.search(r"[,;\t|]", "".join(glimpse.said[:1])) else []
-    if len(rows) == 1 and len(rows[0]) > 1 and not any(map(is_value, rows[0])):
-        return ReadError(file, long_tables.NO_ROWS, f"the columns are {some(rows[0])}")
-    looked = looked_at(Glimpse(path)) if path.is_file() else None
-    if looked is not None and len(looked[0].header) > 1:
-        columns = some(looked[0].header)
-        hint = f"id=NAME names the column that tells sequences apart, one of {columns}; "
-        hint += "if each row is a series, format='wide-csv' reads the table"
+    table = glimpsed(glimpse)
+    if table is not None and len(table.header) > 1:
+        columns = some(table.header)
+        is_text = re.search(r"[,;\t|]", glimpse.said[0]) and not any(map(is_value, table.header))
+        if is_text and not table.sample:
+            return ReadError(file, long_tables.NO_ROWS, f"the columns are {columns}")
+        if table.sample and path.is_file():
+            hint = f"id=NAME names the column that tells sequences apart, one of {columns}; "
+            hint += "if each row is a series, format='wide-csv' reads the table"
     return ReadError(path, "the format is not recognised", hint)
 
 
@@ -168,27 +176,19 @@ def read_paths(
         return read_file(record, replace(source, files=paths), options)
     # A folder of tables is one data set, even if two of its tables look like a pair.
     may_be_two = record.is_series and bool(record.extensions)
-    datasets = []
+    datasets: list[Dataset] = []
+    found = record
     for path in paths:
-        # The training and the test file of a data set may have different formats.
         files = parts_of(path, record if is_named else None) if may_be_two else [path]
-        parts = []
-        for i, part in enumerate(files):
-            found = record
-            if may_be_two and not is_named:
-                found = find_format(part, options, [one for one in RECORDS if one.is_series])
-            progress = _share(source.progress, i, len(files))
-            file = Source(part, source.skip_bad, progress, source.max_bytes)
-            parts.append(read_file(found, file, options))
+        parts: list[Dataset] = []
+        for i, file in enumerate(files):
+            # The training and the test file of a data set may have different formats.
+            if may_be_two and not is_named and (datasets or parts):
+                found = find_format(file, options, is_part=True)
+            one = replace(source, path=file, part=(i, len(files)), skipped=[], remarks={})
+            parts.append(read_file(found, one, options))
         datasets.append(joined_parts(path, parts, ["train", "test"]))
     return reduce(Dataset.joined, datasets)
-
-
-def _share(progress: Any, i: int, n: int) -> Any:
-    """Return a function that reports the progress of file `i` of `n` as progress of all files."""
-    if progress is None:
-        return None
-    return lambda done, total: progress(i * total + done, n * total)
 
 
 def read_file(record: Format, source: Source, options: Mapping[str, Any]) -> Dataset:

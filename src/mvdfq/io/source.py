@@ -86,11 +86,8 @@ def state_of(file: str | Path | int) -> State:
 
 @contextmanager
 def unchanged(file: IO[bytes], path: str | Path) -> Iterator[None]:
-    """Raise an error if the content of an open file changes while the block runs.
-
-    A file that is removed or replaced as a whole meanwhile does not change: the open file still
-    holds the old content.
-    """
+    """Raise an error if the content of an open file changes while the block runs."""
+    # a file that is removed or replaced as a whole does not change: the open file is the old file
     before = state_of(file.fileno())
     try:
         yield
@@ -118,6 +115,8 @@ class Source:
     max_bytes: int = 2**32
     # All files, where the user named several and the reader takes them together.
     files: Sequence[Path] = ()
+    # Which of how many files of the data set this one is.
+    part: tuple[int, int] = (0, 1)
     skipped: list[ReadError] = field(default_factory=list)
     # What the reader decided by itself; each remark once, in order.
     remarks: dict[str, None] = field(default_factory=dict)
@@ -163,7 +162,8 @@ class Source:
     def tell(self, done: int, total: int) -> None:
         """Report progress, if the user passed a function for progress."""
         if self.progress is not None:
-            self.progress(done, total)
+            i, n = self.part
+            self.progress(i * total + done, n * total)
 
     def lines(self, lenient: bool = False) -> Iterator[tuple[int, str]]:
         r"""Yield the lines, numbered from 1, without line ends; gzip is recognised by content.
@@ -232,16 +232,6 @@ def read_lines(path: str | Path) -> Iterator[tuple[int, str]]:
     return Source(Path(path)).lines(lenient=True)
 
 
-def decoded(content: bytes) -> str:
-    """Return the text of the beginning of a file, which may be cut off within a letter."""
-    encoding = encoding_of(content)
-    try:
-        return content.decode(encoding)
-    except UnicodeDecodeError as error:
-        is_cut = encoding == "utf-16" or error.start > len(content) - 4
-        return content.decode(encoding if is_cut else "cp1252", "replace")
-
-
 def encoding_of(start: bytes) -> str:
     """Return the encoding that the first bytes of a text tell: UTF-16 has a mark, UTF-8 may."""
     return "utf-16" if start[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
@@ -262,15 +252,13 @@ def compiled(pattern: str, name: str) -> re.Pattern[str]:
         raise ValueError(f"{name}={pattern!r} is not a regular expression: {error}.") from None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Glimpse:
     """The beginning of a file; empty for a folder and for a file that cannot be opened."""
 
     path: Path
     # What the user said about the file, such as the names of columns.
     options: Mapping[str, Any] = field(default_factory=dict)
-    # The names of the columns and the first rows of a table that is not a text.
-    rows: list[list[str]] | None = None
 
     @cached_property
     def start(self) -> bytes:
@@ -281,7 +269,12 @@ class Glimpse:
     def lines(self) -> list[str]:
         """The first lines of text, decompressed; a line that may be cut off is left out."""
         head = self._read(LOOK, plain=True)
-        text = decoded(head)
+        encoding = encoding_of(head)
+        try:
+            text = head.decode(encoding)
+        except UnicodeDecodeError as error:  # the text may be cut off within a letter
+            is_cut = encoding == "utf-16" or error.start > len(head) - 4
+            text = head.decode(encoding if is_cut else "cp1252", "replace")
         if "\0" in text:
             return []
         lines = text.splitlines()

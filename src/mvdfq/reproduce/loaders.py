@@ -138,15 +138,14 @@ def _proteins(folder: Path) -> ProteinSet:
 def _recordings(name: str, folder: Path, group_pattern: str | None = None) -> MusicSet:
     """Read a folder with a sub-folder of recordings for each class; a pattern tells the groups."""
     listing = list_audio(folder)
-    listing.label(Elsewhere(group_pattern=group_pattern))
-    if not listing.labels:
+    if listing.y is None:
         raise ReadError(folder, "holds no sound files", "expected a sub-folder for each class")
+    listing = Elsewhere(group_pattern=group_pattern).applied(listing, Source(folder, skip_bad=True))
     # the first error that headers show, before files are decoded for minutes
-    for header in headers(listing.files, "gtzan", deep=False):
+    for header in headers(listing.X, "gtzan", deep=False):
         if isinstance(header, ReadError):
             raise header
-    groups = np.array(listing.groups) if listing.groups else None
-    return MusicSet(name, _views(listing.files), np.array(listing.labels), groups)
+    return MusicSet(name, _views(list(listing.X)), np.asarray(listing.y), listing.groups)
 
 
 def _views(files: list[Path]) -> dict[str, Callable[[], Any]]:

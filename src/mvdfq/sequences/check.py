@@ -6,7 +6,6 @@ objects become numbers.
 
 import re
 import warnings
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -104,7 +103,7 @@ Part = tuple[np.ndarray, tuple[bool, ...]]
 def _read_tables(X: Any) -> Sequences:
     """Read a table, or a list of tables, with the reader of files; warn of what it remarks."""
     # The room of files stands after this room, and is entered only where a table comes.
-    data = import_module("mvdfq.io.tables.in_memory").read_sequences(X)
+    data = import_module("mvdfq.io.tables.in_memory").read_memory(X)
     for remark in data.remarks:
         if not remark.startswith(("columns: ", "sampling rate ")) and " holds words," not in remark:
             warnings.warn(f"X is a table: {remark}.", stacklevel=4)
@@ -255,13 +254,17 @@ def _check_same_channels(parts: list[Part]) -> None:
 
 def _flatten(parts: list[Part]) -> Sequences:
     """Cut off frames at the end that are missing in every channel; join the rest side by side."""
-    arrays, flags = [_without_padding(x) for x, _ in parts], parts[0][1]
-    for i, x in enumerate(arrays):
+    arrays, flags = [], parts[0][1]
+    for i, (x, _) in enumerate(parts):
+        if x.dtype.kind == "f" and x.size and np.isnan(x[:, -1]).all():
+            present = np.flatnonzero(~np.isnan(x).all(axis=0))
+            x = x[:, : present[-1] + 1 if present.size else 0]
         if x.dtype.kind in "iu" and x.size and max(int(x.max()), -int(x.min())) > 2**53:
             raise ValueError(
                 f"Sequence {i} holds whole numbers beyond 2**53, which floats cannot tell apart; "
                 f"subtract a constant, such as the first value, from the sequence."
             )
+        arrays.append(x)
     offsets = offsets_of([x.shape[1] for x in arrays])
     # rows without gaps, also of transposed arrays: compiled loops run along rows
     data = np.empty((len(arrays[0]), offsets[-1]))
@@ -269,13 +272,6 @@ def _flatten(parts: list[Part]) -> Sequences:
     sequences = Sequences(data, offsets, symbolic=flags if any(flags) else ())
     refuse(np.isinf(sequences.data), sequences, "is infinite", "NaN marks a missing value")
     return sequences
-
-
-def _without_padding(x: np.ndarray) -> np.ndarray:
-    if x.dtype.kind != "f" or not x.size or not np.isnan(x[:, -1]).all():
-        return x
-    present = np.flatnonzero(~np.isnan(x).all(axis=0))
-    return x[:, : present[-1] + 1 if present.size else 0]
 
 
 def refuse(bad: np.ndarray, sequences: Sequences, what: str, hint: str) -> None:
@@ -309,9 +305,8 @@ def _check_names(names: Sequence[str] | None, sequences: Sequences) -> tuple[str
         raise ValueError(
             f"channel_names must hold one name per channel ({sequences.n_rows}), got {len(names)}."
         )
-    for name, n in Counter(names).items():
-        if n > 1:
-            raise ValueError(f"channel_names must all differ, got {name!r} twice.")
+    for name in (name for i, name in enumerate(names) if name in names[:i]):
+        raise ValueError(f"channel_names must all differ, got {name!r} twice.")
     return names
 
 

@@ -131,8 +131,8 @@ def from_long_table(
         for key, name in (("id", id), ("time", time))
     )
     keys = [id, time, *(name for name in (label, group) if name is not None)]
-    columns = _columns(found.arrays, keys, channels)
-    names = [c for c in columns if c not in keys] if channels is None else list(channels)
+    names = [c for c in found.arrays if c not in keys] if channels is None else list(channels)
+    columns = _columns(found.arrays, [*keys, *names])
     symbolic = _check_categories(categories or {}, names, columns)
     for name in (id, time):
         for line in np.flatnonzero(is_missing(columns[name])):
@@ -163,12 +163,9 @@ def channels_first(X: Sequence[np.ndarray], **options: Any) -> Sequences:
         return check_sequences(X, **options)
 
 
-def _columns(
-    arrays: Mapping[str, np.ndarray], keys: Sequence[str], channels: Sequence[str] | None
-) -> dict[str, np.ndarray]:
-    """Return the wanted columns, by default all columns; refuse columns of unequal length."""
-    wanted = list(arrays) if channels is None else [*keys, *channels]
-    for name in [*keys, *wanted]:
+def _columns(arrays: Mapping[str, np.ndarray], wanted: Sequence[str]) -> dict[str, np.ndarray]:
+    """Return the wanted columns; refuse columns of unequal length."""
+    for name in wanted:
         if name not in arrays:
             raise ValueError(
                 f"The table has no column {name!r}; the columns of the table are {sorted(arrays)}."
@@ -195,8 +192,9 @@ def _check_categories(
     if isinstance(categories, Mapping):
         return categories
     given = {name: {*columns[name][~is_missing(columns[name])].tolist()} for name in categories}
-    by_kind = lambda value: (isinstance(value, str), value)  # noqa: E731
-    return {name: sorted(values, key=by_kind) for name, values in given.items()}
+    return {
+        name: sorted(given[name], key=lambda one: (isinstance(one, str), one)) for name in given
+    }
 
 
 def _seconds(column: np.ndarray, name: str) -> np.ndarray:

@@ -141,16 +141,12 @@ def homology_tasks(
             for name in (name for name in roles[role] if name not in places):
                 problem = f"Family {family!r} needs the sequence {name!r}"
                 raise ValueError(f"{problem}, which is not in names.")
-        found = {role: [places[name] for name in roles[role]] for role in ROLES}
-        (train, y_train), (test, y_test) = (
-            _sorted(found[f"pos-{part}"], found[f"neg-{part}"]) for part in ("train", "test")
-        )
+        parts: list[np.ndarray] = []
+        for part in ("train", "test"):
+            positive, negative = roles[f"pos-{part}"], roles[f"neg-{part}"]
+            indices = np.array([places[name] for name in (*positive, *negative)], dtype=np.int64)
+            order = np.argsort(indices)
+            parts += [indices[order], order < len(positive)]
+        train, y_train, test, y_test = parts
         tasks.append(HomologyTask(family, train, test, y_train, y_test))
     return tasks
-
-
-def _sorted(positive: list[int], negative: list[int]) -> tuple[np.ndarray, np.ndarray]:
-    """Return indices in ascending order, and which of them are positive."""
-    indices = np.array(positive + negative, dtype=np.int64)
-    order = np.argsort(indices)
-    return indices[order], order < len(positive)

@@ -6,8 +6,7 @@ transitions are not.
 
 import re
 import zipfile
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -102,13 +101,15 @@ def read_profiles(path: str | Path, *, values: str = "log-odds", skip_bad: bool 
     labels = [case.label for case in cases]
     if None in labels and any(labels):
         source.fail("some files lie in folders, others beside them", "sort the files by class")
-    data = dataset_of(source, cases, _as_sequences)
-    if "pssm" in kinds:
-        return data if values == "log-odds" else replace(data, X=log_odds_to_probabilities(data.X))
-    if values == "probabilities":
-        return data
-    odds = np.maximum(data.X.data, FLOOR) / _frequencies(None)[:, np.newaxis]
-    return replace(data, X=data.X.with_data(np.log2(odds)))
+    frames = np.concatenate([case.values for case in cases], axis=1, dtype=np.float32)
+    offsets = offsets_of(case.values.shape[1] for case in cases)
+    X = Sequences(frames, offsets, tuple(AMINO_ACIDS))
+    if "pssm" not in kinds and values == "log-odds":
+        odds = np.maximum(X.data, FLOOR) / _frequencies(None)[:, np.newaxis]
+        X = X.with_data(np.log2(odds))
+    elif "pssm" in kinds and values == "probabilities":
+        X = log_odds_to_probabilities(X)
+    return dataset_of(source, cases, lambda _: X)
 
 
 def _files(path: Path) -> list[Path]:
@@ -118,11 +119,6 @@ def _files(path: Path) -> list[Path]:
     if not (files := files_in(path)):
         raise ReadError(path, "the folder holds no files")
     return files
-
-
-def _as_sequences(parts: Sequence[np.ndarray]) -> Sequences:
-    data = np.concatenate(parts, axis=1, dtype=np.float32)
-    return Sequences(data, offsets_of(x.shape[1] for x in parts), tuple(AMINO_ACIDS))
 
 
 def _is_profile(glimpse: Glimpse) -> bool:
@@ -200,14 +196,12 @@ def _frequencies(background: Any) -> np.ndarray:
 
 
 def read_profile_npz(path: str | Path) -> Dataset:
-    """Read the profiles of one npz file, with 20 channels of numbers as they are in the file.
+    """Read the profiles of one npz file, as they are in the file.
 
     The array ``pssm`` (n_positions, 20) holds all profiles one below the other, and ``start``
     (n + 1) says where each profile begins. Three arrays are optional: ``ids``; ``label``, which
     may number the names of classes in ``folds`` (a name ends at a tab); and ``columns``, the
-    letters of the columns, which are in alphabetic order by default. The numbers of the EDD set
-    are bits over equal frequencies: ``log_odds_to_probabilities(X, scale=np.log(2),
-    background="uniform")``.
+    letters of the columns, which are in alphabetic order by default.
     """
     source = Source(Path(path))
     arrays = read_archive(source)
@@ -218,12 +212,12 @@ def read_profile_npz(path: str | Path) -> Dataset:
     if sorted(letters) != sorted(AMINO_ACIDS):
         source.fail(f"columns must be the 20 amino acids, got {''.join(letters)!r}")
     with np.errstate(over="ignore"):  # what float32 cannot hold becomes infinite
-        infinite = np.isinf(pssm.astype(np.float32)).any()
-    if infinite:
+        pssm = pssm.astype(np.float32)
+    if np.isinf(pssm).any():
         source.fail("pssm holds infinite values", "NaN marks a missing value")
     offsets = as_offsets(source, "start", start, len(pssm))
     order = [letters.index(letter) for letter in AMINO_ACIDS]
-    X = Sequences(pssm.T[order].astype(np.float32), offsets, tuple(AMINO_ACIDS))
+    X = Sequences(pssm.T[order], offsets, tuple(AMINO_ACIDS))
     ids = column(source, arrays, ["ids"], len(X))
     names = [str(name) for name in (range(len(X)) if ids is None else ids)]
     y = column(source, arrays, ["label"], len(X))
@@ -238,10 +232,8 @@ def read_profile_npz(path: str | Path) -> Dataset:
 def profile_kind(lines: list[str]) -> str | None:
     """Return the format of a file that begins with these lines; None if it is not a profile."""
     lines = [line for line in lines[:20] if line.strip()][:3]
-    if not lines:
-        return None
     for mark, kind in [("HMMER3", "hmmer"), ("HHsearch", "hhm")]:
-        if lines[0].startswith(mark):
+        if lines and lines[0].startswith(mark):
             return kind
     return "pssm" if any(_letters(line) for line in lines) else None
 

@@ -6,6 +6,7 @@ are missing values (NaN), which keep their place and break words. Lower case cou
 or as missing if lower case marks masked residues. Any other character is an error.
 """
 
+import csv
 import string
 from collections.abc import Iterable, Mapping
 from functools import cache
@@ -14,8 +15,6 @@ from typing import Any
 
 import numpy as np
 
-from mvdfq.io.source import Source
-from mvdfq.io.tables.csv_tables import named_rows
 from mvdfq.sequences.check import check_collection
 from mvdfq.sequences.containers import Sequences, offsets_of
 
@@ -58,13 +57,10 @@ SCALES = (
 
 def clean(sequence: str, alphabet: str | None, lower: str) -> str:
     """Return the letters in the form that `lower` names; a ValueError names an unknown letter."""
-    if alphabet is None:
-        return sequence.translate(TO_UPPER) if lower == "upper" else sequence
-    bad = stranger(sequence, alphabet)
-    if bad is not None:
+    if alphabet is not None and (bad := stranger(sequence, alphabet)) is not None:
         raise ValueError(f"{sequence[bad]!r} at position {bad + 1} is not in {alphabet!r}")
-    if lower == "mask":
-        masked = str.maketrans(dict.fromkeys(string.ascii_lowercase, UNKNOWN[alphabet]))
+    if lower == "mask" and alphabet is not None:
+        masked = dict.fromkeys(map(ord, string.ascii_lowercase), UNKNOWN[alphabet])
         return sequence.translate(masked)
     return sequence.translate(TO_UPPER) if lower == "upper" else sequence
 
@@ -201,9 +197,10 @@ def scale_values(name: str) -> np.ndarray:
 def _tables() -> dict[str, list[list[float]]]:
     """The rows of each table of scales.csv, with one value per amino acid."""
     tables: dict[str, list[list[float]]] = {}
-    for _, row in named_rows(Source(Path(__file__).with_suffix(".csv")), ["table", *AMINO_ACIDS]):
-        values = [float(row[letter]) for letter in AMINO_ACIDS]
-        tables.setdefault(row["table"], []).append(values)
+    with open(Path(__file__).with_suffix(".csv"), encoding="utf-8") as file:
+        for row in csv.DictReader(file):
+            values = [float(row[letter]) for letter in AMINO_ACIDS]
+            tables.setdefault(row["table"], []).append(values)
     return tables
 
 
@@ -245,20 +242,16 @@ def property_rows(
     if not names:
         raise ValueError(f"scales is empty; choose some of {', '.join(SCALES)}.")
     own = scales if isinstance(scales, Mapping) else {}
-    values = np.array([_scale_values(name, own.get(name)) for name in names])
-    return _looked_up(X, values, tuple(names), lower)
-
-
-def _scale_values(name: str, own: Mapping[str, float] | None) -> np.ndarray:
-    """Return one value per amino acid, of a scale with a name or of the user's own scale."""
-    if own is not None:
-        lacking = [letter for letter in AMINO_ACIDS if letter not in own]
+    values = []
+    for name in names:
+        lacking = [letter for letter in AMINO_ACIDS if letter not in own.get(name, AMINO_ACIDS)]
         if lacking:
             raise ValueError(f"Scale {name!r} has no value for {', '.join(lacking)}.")
-        return np.array([own[letter] for letter in AMINO_ACIDS], dtype=float)
-    if name not in SCALES:
-        raise ValueError(f"Scale {name!r} is not known; names are {', '.join(SCALES)}.")
-    return scale_values(name)
+        if name not in own and name not in SCALES:
+            raise ValueError(f"Scale {name!r} is not known; names are {', '.join(SCALES)}.")
+        scale = [own[name][letter] for letter in AMINO_ACIDS] if name in own else scale_values(name)
+        values.append(np.array(scale, dtype=float))
+    return _looked_up(X, np.array(values), tuple(names), lower)
 
 
 def _looked_up(
@@ -268,7 +261,15 @@ def _looked_up(
     if lower not in ("upper", "mask"):
         raise ValueError(f"lower must be 'upper' or 'mask', got {lower!r}.")
     strings = _check_strings(X)
-    table, known = _residue_table(values, lower)
+    # one column per character code (127: all larger codes), and which codes are known
+    table = np.full((len(values), 128), np.nan, dtype=np.float32)
+    known = np.zeros(128, dtype=bool)
+    for letter, meaning in [*zip(AMINO_ACIDS, AMINO_ACIDS, strict=True), *ODD.items()]:
+        both = [ord(letter), ord(letter.lower())]
+        known[both] = True
+        if meaning:
+            mean = values[:, [AMINO_ACIDS.index(residue) for residue in meaning]].mean(axis=1)
+            table[:, both if lower == "upper" else both[:1]] = mean[:, np.newaxis]
     codes = np.frombuffer("".join(strings).encode("utf-32-le"), dtype=np.uint32)
     offsets = offsets_of(map(len, strings))
     codes = np.minimum(codes, table.shape[1] - 1)
@@ -292,17 +293,3 @@ def _check_strings(X: Any) -> list[str]:
     if not strings:
         raise ValueError("X holds no sequences.")
     return strings
-
-
-def _residue_table(values: np.ndarray, lower: str) -> tuple[np.ndarray, np.ndarray]:
-    """Return one column per character code (127: all larger codes), and which codes are known."""
-    table = np.full((len(values), 128), np.nan, dtype=np.float32)
-    known = np.zeros(128, dtype=bool)
-    for letter, meaning in [*zip(AMINO_ACIDS, AMINO_ACIDS, strict=True), *ODD.items()]:
-        known[[ord(letter), ord(letter.lower())]] = True
-        if meaning:
-            mean = values[:, [AMINO_ACIDS.index(residue) for residue in meaning]].mean(axis=1)
-            table[:, ord(letter)] = mean
-            if lower == "upper":
-                table[:, ord(letter.lower())] = mean
-    return table, known

@@ -3,7 +3,7 @@
 import hashlib
 import os
 import warnings
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
 from dataclasses import replace
@@ -108,36 +108,34 @@ def read_audio(
     listing = list_audio(path)
     where = shown(path) if isinstance(path, str | Path) else "the list of files"
     source = Source(Path(where), skip_bad, progress)
-    for problem in listing.problems:
+    for problem in listing.skipped:
         source.leave_out(problem)
     features = {}
-    jobs = [(audio_features, file, recipe, store) for file in listing.files]
+    jobs = [(audio_features, file, recipe, store) for file in listing.X]
     with closing(in_processes(_or_error, jobs, workers)) as results:
         for i, result in enumerate(results):
             if isinstance(result, ReadError):
                 source.leave_out(result)
             else:
                 features[i] = result
-            source.tell(i + 1, len(listing.files))
+            source.tell(i + 1, len(listing))
     if store is not None:
         store.trim(size_limit())
     if not features and not source.skipped:
         source.fail("holds no sound files", READABLE)
     if not features:
         source.fail(f"no file can be read; the first problem is {source.skipped[0]}")
-    listing.keep([*features])
-    for label, n in sorted(Counter(listing.labels).items()):
+    offsets = offsets_of(rows.shape[1] for rows in features.values())
+    frames = np.concatenate([*features.values()], axis=1)
+    X = Sequences(frames, offsets, recipe.channel_names, recipe.frame_rate)
+    data = replace(listing.take([*features]), X=X, skipped=tuple(source.skipped))
+    for label, n in inspection.counts_of(data.y).items():
         if n == 1:
             warnings.warn(
                 f"Class {label!r} has only one file, so this class cannot be tested.", stacklevel=2
             )
-    found = [*features.values()]
-    offsets = offsets_of(rows.shape[1] for rows in found)
-    names, rate = recipe.channel_names, recipe.frame_rate
-    X = Sequences(np.concatenate(found, axis=1), offsets, channel_names=names, sampling_rate=rate)
-    data = Dataset(X, listing.column("labels"), listing.names, listing.column("groups"))
     told = inspection.silence_in_words(inspection.idle_shares(data), recipe.silence)
-    return replace(data, skipped=tuple(source.skipped), remarks=(*listing.remarks, *told))
+    return replace(data, remarks=(*data.remarks, *told))
 
 
 def headers(
@@ -200,50 +198,33 @@ def facts_of_audio(
 ) -> dict[str, Any]:
     """Facts of sound files, from their headers; `deep` decodes the files too."""
     listing = list_audio(path)
-    listing.label(elsewhere)
+    if len(listing):
+        listing = elsewhere.applied(listing, Source(Path("."), skip_bad=True))
     good: dict[int, Header] = {}
-    bad = [problem.message for problem in listing.problems]
-    for i, header in enumerate(headers(listing.files, recipe, deep, n_jobs)):
+    bad = list(listing.skipped)
+    for i, header in enumerate(headers(listing.X, recipe, deep, n_jobs)):
         if isinstance(header, ReadError):
-            bad.append(header.message)
+            bad.append(header)
         else:
             good[i] = header
         if progress is not None:
-            progress(i + 1, len(listing.files))
-    listing.keep([*good])
-    has_own_labels = bool(listing.labels) and not elsewhere.gives_labels
-    found = [*good.values()]
-    seconds = [header.seconds for header in found]
+            progress(i + 1, len(listing))
+    data, found = listing.take([*good]), [*good.values()]
+    seconds = np.array([header.seconds for header in found])
+    shares = inspection.shares_of(data, seconds * [header.silence for header in found], seconds)
+    remarks = [*data.remarks, *inspection.silence_in_words(shares, audio_recipe(recipe).silence)]
+    if data.y is not None and not elsewhere.gives_labels:
+        remarks += person_remarks(data.names)
+    digests = [header.digest for header in found] if deep else _digests(data.X)
+    shown_as = replace(data, names=list(map(str, data.X)), skipped=tuple(bad))
     kinds = Counter(header.kind for header in found)
-    shares = _silence_of(found, listing.labels)
-    digests = [header.digest for header in found] if deep else _digests(listing.files)
-    equal = inspection.equal_places(digests)
-    told = inspection.silence_in_words(shares, audio_recipe(recipe).silence)
-    return inspection.lengths_of(np.array(seconds)) | {
+    return inspection.lengths_of(seconds) | {
         "unit of lengths": "seconds",
-        "total hours": round(sum(seconds) / 3600, 3),
+        "total hours": round(float(seconds.sum()) / 3600, 3),
         "kinds": "; ".join(f"{n} x {kind}" for kind, n in kinds.most_common()),
-        "classes": inspection.counts_of(listing.labels) if listing.labels else {},
-        "groups": inspection.counts_of(listing.groups) if listing.groups else {},
         **inspection.idle_facts("digital silence", shares),
-        "duplicates": inspection.equals_in_words(equal, listing.files, listing.labels or None),
-        "bad": bad,
-        "remarks": [
-            *listing.remarks,
-            *told,
-            *(person_remarks(listing.names) if has_own_labels else []),
-        ],
+        **inspection.common_facts(shown_as, inspection.equal_places(digests), remarks),
     }
-
-
-def _silence_of(headers: Sequence[Header], labels: Sequence[str]) -> dict[str, float]:
-    """Return the share of digital silence by class; by the empty name if there are no classes."""
-    seconds: dict[str, float] = defaultdict(float)
-    silent: dict[str, float] = defaultdict(float)
-    for header, label in zip(headers, labels or [""] * len(headers), strict=True):
-        seconds[label] += header.seconds
-        silent[label] += header.seconds * header.silence
-    return {label: silent[label] / seconds[label] for label in sorted(seconds)}
 
 
 def _digests(files: Any) -> list[bytes]:

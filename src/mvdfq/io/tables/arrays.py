@@ -122,7 +122,7 @@ def read_npy(source: Source, time_first: bool = False) -> Dataset:
 def read_npz(source: Source, time_first: bool = False) -> Dataset:
     """Read an archive of arrays."""
     arrays = read_archive(source)
-    return (_own if MARK in arrays else arrays_dataset)(source, arrays, time_first)
+    return _own(source, arrays) if MARK in arrays else arrays_dataset(source, arrays, time_first)
 
 
 def arrays_dataset(source: Source, arrays: Mapping[str, Any], time_first: bool) -> Dataset:
@@ -135,7 +135,7 @@ def arrays_dataset(source: Source, arrays: Mapping[str, Any], time_first: bool) 
     return joined_parts(source.path, datasets, list(parts))
 
 
-def _own(source: Source, arrays: Mapping[str, np.ndarray], time_first: bool) -> Dataset:
+def _own(source: Source, arrays: Mapping[str, np.ndarray]) -> Dataset:
     """Read our own layout, with all optional arrays, after a check of their lengths."""
     if arrays[MARK].shape != () or arrays[MARK].dtype.kind not in "iu" or arrays[MARK] != 1:
         source.fail("a layout of a newer mvdfq", "update mvdfq: this version reads layout 1")
@@ -153,14 +153,12 @@ def _own(source: Source, arrays: Mapping[str, np.ndarray], time_first: bool) -> 
         frame = int(np.isinf(data).any(axis=0).argmax())
         i = int(np.searchsorted(offsets, frame, side="right"))
         source.fail(f"series {i} holds an infinite value", "write NaN for a missing value")
-    try:
+    with source.guard():
         X = check_sequences(
             Sequences(data, offsets, symbolic=() if flags is None else tuple(map(bool, flags))),
             channel_names=None if names is None else names.tolist(),
             sampling_rate=arrays["sampling_rate"].tolist() if "sampling_rate" in arrays else None,
         )
-    except ValueError as error:
-        source.fail(str(error))
     return _dataset(source, X, per)
 
 
@@ -215,8 +213,12 @@ def _sequences(values: Any, lengths: np.ndarray | None, time_first: bool) -> Seq
             raise ValueError(
                 f"its lengths are not whole numbers of shape (n_sequences,): {lengths}"
             )
-        if values.ndim == 2:
-            return _cut(values, lengths)
+        if values.ndim == 2:  # frames that lie end to end
+            total, cuts = int(lengths.sum(dtype=np.int64)), np.cumsum(lengths, dtype=np.int64)[:-1]
+            if total not in values.shape:
+                raise ValueError(f"shape {values.shape}, but the lengths add up to {total} frames")
+            frames = values if total == values.shape[0] else values.T
+            return from_time_first(np.split(frames, cuts))
     if values.ndim not in (2, 3) or 0 in values.shape:
         raise ValueError(
             f"shape {values.shape} cannot be (n_sequences, n_channels, n_timepoints) or, "
@@ -232,15 +234,6 @@ def _sequences(values: Any, lengths: np.ndarray | None, time_first: bool) -> Seq
         )
     # the sequences were padded to one length
     return check_sequences([x[:, :n] for x, n in zip(X, lengths.tolist(), strict=True)])
-
-
-def _cut(values: np.ndarray, lengths: np.ndarray) -> Sequences:
-    """Cut frames that lie end to end; the lengths add up to the size of the axis of time."""
-    total, cuts = int(lengths.sum(dtype=np.int64)), np.cumsum(lengths, dtype=np.int64)[:-1]
-    if total not in values.shape:
-        raise ValueError(f"shape {values.shape}, but the lengths add up to {total} frames")
-    frames = values if total == values.shape[0] else values.T
-    return from_time_first(np.split(frames, cuts))
 
 
 NPZ, NPY = (

@@ -14,7 +14,7 @@ from typing import IO, Any
 import numpy as np
 
 from mvdfq.io.dataset import Dataset, Format
-from mvdfq.io.source import Glimpse, ReadError, Source, unchanged
+from mvdfq.io.source import Glimpse, Source, unchanged
 from mvdfq.io.tables.arrays import arrays_dataset
 from mvdfq.io.tables.column_roles import COLUMNS
 from mvdfq.io.tables.csv_tables import CHUNK, table_of
@@ -207,10 +207,13 @@ def send() -> None:
 
 
 def _check_unpacked(source: Source, file: IO[bytes]) -> int:
-    """Return the size of the unpacked variables; refuse more than `max_bytes`."""
+    """Return the size of the unpacked variables of version 5; refuse more than `max_bytes`."""
     left = source.max_bytes
-    for kind, size in _elements(file):
-        packer = zlib.decompressobj() if kind == COMPRESSED else None
+    order: Any = {b"IM": "little", b"MI": "big"}.get(file.read(128)[126:128])
+    while order and len(tag := file.read(8)) == 8:
+        end = file.tell() + (size := int.from_bytes(tag[4:], order))
+        is_packed = int.from_bytes(tag[:4], order) == COMPRESSED
+        packer = zlib.decompressobj() if is_packed else None
         while size > 0 and (block := file.read(min(size, 1 << 16))):
             size -= len(block)
             while block:
@@ -218,18 +221,9 @@ def _check_unpacked(source: Source, file: IO[bytes]) -> int:
                 block = packer.unconsumed_tail if packer else b""
                 if left < 0:
                     source.fail("too large when unpacked", "max_bytes allows more")
+        file.seek(end)
     file.seek(0)
     return source.max_bytes - left
-
-
-def _elements(file: IO[bytes]) -> Iterator[tuple[int, int]]:
-    """Yield kind and size of the variables of a file of version 5; none for older files."""
-    head = file.read(128)
-    order: Any = {b"IM": "little", b"MI": "big"}.get(head[126:128])
-    while order and len(tag := file.read(8)) == 8:
-        end = file.tell() + (size := int.from_bytes(tag[4:], order))
-        yield int.from_bytes(tag[:4], order), size
-        file.seek(end)
 
 
 def _plain(source: Source, name: str, values: Any) -> Any:
@@ -269,11 +263,3 @@ CONVERT = {
     "dta": "pandas.read_stata(PATH).to_csv('a.csv')",
     "wma": "ffmpeg -i a.wma a.wav",
 }
-
-
-def conversion(name: str) -> ReadError | None:
-    """Return the error for a file of a format that is not read, with the way to convert it."""
-    ending = name.lower().rpartition(".")[2]
-    if ending not in CONVERT:
-        return None
-    return ReadError(name, f".{ending} files are not read", f"convert: {CONVERT[ending]}")

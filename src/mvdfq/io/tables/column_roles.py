@@ -4,11 +4,13 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, fields, replace
+from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 from mvdfq.io.source import Glimpse, ReadError, Source
-from mvdfq.io.tables.csv_tables import counts_up, first_rows, is_given, is_value, named_columns
-from mvdfq.io.tables.times import are_dates, epoch_unit, moments, split_unit
+from mvdfq.io.tables.csv_tables import glimpsed, has_header, is_given, is_value
+from mvdfq.io.tables.times import DATE, epoch_unit, moments, split_unit
 
 # How columns are called, in lower case and without spaces, dashes and underscores. The first name
 # that the table has is taken.
@@ -227,7 +229,9 @@ def _time_places(
     named += [i for i in free if i not in named and has_unit_of_time(header[i])
               and _rises(cells[i], ids, strictly=True)]  # fmt: skip
     sure = [i for i in named if plain[i] in SURE]
-    sure += [i for i in free if i not in sure and (are_dates(cells[i]) or epoch_unit(cells[i]))]
+    for i in (i for i in free if i not in sure and cells[i]):
+        are_dates = all(map(DATE.fullmatch, cells[i])) and not any(map(is_value, cells[i]))
+        sure += [i] if are_dates or epoch_unit(cells[i]) else []
     rising = [i for i in dict.fromkeys([*named, *sure]) if _rises(cells[i], ids)]
     yield from rising
     yield from (i for i in sure if i not in rising)
@@ -239,7 +243,7 @@ def has_unit_of_time(name: str) -> bool:
     return bool(IN_UNITS_OF_TIME.fullmatch(name)) and split_unit(name)[1] is not None
 
 
-def is_bare_series(roles: Roles, rows: Sequence[Sequence[str]]) -> bool:
+def _is_bare_series(roles: Roles, rows: Sequence[Sequence[str]]) -> bool:
     """Is this one series: no header, label or id, few columns, and a first column that rises?"""
     n = len(roles.header)
     bare = list(roles.header) == list(map(str, range(n))) and not {"id", "label"} & {*roles.places}
@@ -254,21 +258,6 @@ def counts_rows(i: int, header: Sequence[str], cells: Sequence[str], ids: Any = 
     if name not in COUNTERS or (i and not name):
         return False
     return any(_rises(cells, each, by_one=True) for each in (ids, None))
-
-
-def looked_at(glimpse: Glimpse) -> tuple[Roles, list[list[str]]] | None:
-    """Return the roles of the columns and the first rows; None if the file is not a table."""
-    rows = first_rows(glimpse)
-    if not rows or "file_name" in rows[0]:
-        return None
-    header, is_named = named_columns(rows)
-    body = [row for row in (rows[1:] if is_named else rows) if len(row) == len(header)]
-    # If a column that the user names is not there, the reader will say so.
-    for columns in (Columns.of(glimpse.options), Columns()):
-        with suppress(ReadError):
-            roles = columns.find(Source(glimpse.path), header, body)
-            return (roles, body) if body else None
-    return None
 
 
 def _rises(
@@ -290,40 +279,39 @@ def _rises(
     return True
 
 
-def has_header(rows: Sequence[Sequence[str]]) -> bool:
-    """Does the first row hold names? At the ends of a row a word may be a label."""
-    row = rows[0]
-    inner = row[1:-1] if len(row) > 2 else row
-    if "label" in row or counts_up(inner):
-        return True
-    if any(len(other) == len(row) for other in rows[1:]):
-        return named_columns(rows)[1]
-    return not all(map(is_value, inner))
+@lru_cache(maxsize=1)  # three formats ask for the same file
+def text_layout(glimpse: Glimpse) -> str | None:
+    """Return the layout of a table of text; None if the file is not such a table."""
+    table = None if glimpse.path.is_dir() else glimpsed(glimpse)
+    return None if table is None else layout_of(table, Columns.of(glimpse.options))
 
 
-def layout_of(glimpse: Glimpse) -> str | None:
+def layout_of(table: Any, columns: Columns) -> str | None:
     """Return if rows are series ("wide") or time points of one ("one") or of several ("long")."""
-    rows, looked = first_rows(glimpse), looked_at(glimpse)
-    if not rows or "file_name" in rows[0]:
-        return None
-    columns = Columns.of(glimpse.options)
-    apart = {
-        i for i, name in enumerate(rows[0]) if name in (columns.label, columns.id, columns.group)
-    }
-    if looked is not None:
-        roles, body = looked
+    rows = [table.header, *table.sample] if table.is_named else table.sample
+    body = [row for row in table.sample if len(row) == len(table.header)]
+    named = (columns.label, columns.id, columns.group)
+    apart = {i for i, name in enumerate(rows[0]) if name in named}
+    roles = None
+    with suppress(
+        ReadError
+    ):  # if a column that the user names is not there, the reader will say so
+        for one in (Columns(), columns):
+            roles = one.find(Source(Path("table")), table.header, body)
+    if roles is not None and body:
         apart |= {*roles.places.values()}
         ids = [row[roles.places["id"]] for row in body] if "id" in roles.places else []
         recur = bool(ids) and (roles.is_clock or 2 * len(set(ids)) <= len(ids))
         if columns.id != "id" or roles.has_runs or recur:
             return "long"
-        if roles.is_clock or is_bare_series(roles, body):
+        if roles.is_clock or _is_bare_series(roles, body):
             numbers = all(is_value(row[i]) for row in body for i in roles.channels)
             return "one" if numbers and not {"id", "label"} & {*roles.places} else None
-    body = rows[1:] if apart or has_header(rows) else rows
     # A broken cell here and there is left to the reader, which names the cell.
     inner = [
-        cell for row in body for i, cell in enumerate(row) if i not in (apart or (0, len(row) - 1))
+        cell
+        for row in (rows[1:] if apart or has_header(rows) else rows)
+        for i, cell in enumerate(row)
+        if i not in (apart or (0, len(row) - 1)) and is_given(cell)
     ]
-    inner = list(filter(is_given, inner))
     return "wide" if 2 * sum(map(is_value, inner)) > len(inner) else None

@@ -2,7 +2,7 @@
 
 import csv
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, islice, pairwise
 from typing import Any
@@ -136,8 +136,9 @@ class Table:
     is_named: bool
     sample: list[list[str]]
     rows: Iterator[tuple[int, list[str]]]
-    # Columns that were the index of a data frame.
+    # Columns that were the index of a data frame, and what they are.
     index: Collection[str] = ()
+    known: Mapping[str, str] = field(default_factory=dict)
     row: str = "line"
 
     def batches(self, special: Collection[int] = ()) -> Iterator[Batch]:
@@ -150,25 +151,41 @@ class Table:
             yield [line for line, _ in whole], cells, torn
 
 
-def table_of(source: Source, rows: Iterator[tuple[int, list[str]]] | None = None) -> Table:
-    """Open a file, or rows of text, as a table; the first row may hold names of columns."""
+def table_of(
+    source: Source,
+    rows: Iterator[tuple[int, list[str]]] | None = None,
+    wide: Sequence[Any] = (),
+) -> Table:
+    """Open a file, or rows of text, as a table; the first row may hold names of columns.
+
+    `wide` are names that only the header of a table with one series per row holds.
+    """
     rows = rows_of(source) if rows is None else rows
     first = list(islice(rows, LOOK))
     if not first:
         source.fail("the file is empty")
-    header, is_named = named_columns([row for _, row in first])
-    body = first[1:] if is_named else first
-    if is_named and is_unit_row([row for _, row in body]):
-        line, units = body.pop(0)
-        header = _with_units(header, units)
+    cells = [row for _, row in first]
+    is_named = has_header(cells, wide) if wide else has_names(cells)
+    header = cells[0] if is_named else [str(i) for i in range(len(cells[0]))]
+    n_above = int(is_named)
+    if is_named and is_unit_row(cells[1:]):
+        line, units = first[1]
+        n_above = 2
+        pairs = zip(header, (word.strip("[]() ") for word in units), strict=False)
+        # the name of a time gets its unit: clock [ms]
+        header = [f"{name} [{unit}]" if unit.lower() in UNITS else name for name, unit in pairs]
         source.remark(f"line {line} holds units: {', '.join(units)[:100]}")
-    return Table(header, is_named, [row for _, row in body], chain(body, rows))
+    return Table(header, is_named, cells[n_above:], chain(first[n_above:], rows))
 
 
-def _with_units(header: Sequence[str], units: Sequence[str]) -> list[str]:
-    """Return the names of columns; the name of a time gets its unit: ``clock [ms]``."""
-    pairs = zip(header, (word.strip("[]() ") for word in units), strict=False)
-    return [f"{name} [{word}]" if word.lower() in UNITS else name for name, word in pairs]
+def glimpsed(glimpse: Glimpse) -> Table | None:
+    """Return the table at the beginning of a file; None if the text is not a table of numbers."""
+    source = Source(glimpse.path)
+    try:
+        table = table_of(source, _rows(source, *_without_notes(glimpse.said[:LOOK])))
+    except ReadError:
+        return None
+    return None if "file_name" in table.header else table
 
 
 def _below(rows: Sequence[Sequence[str]]) -> list[tuple[str, list[str]]]:
@@ -183,22 +200,30 @@ def is_unit_row(rows: Sequence[Sequence[str]]) -> bool:
     if len(rows) < 2:
         return False
     told = [word for word, cells in _below(rows) if cells and all(map(is_value, cells))]
-    in_brackets = any(UNIT.fullmatch(word) for word in told)
     words = [word for word in told if is_given(word) and not is_value(word)]
-    nothing = all(word in words or word in ("", "-") for word in told)
-    return nothing and (len(words) > 1 or (bool(words) and in_brackets))
+    if not words or not all(word in words or word in ("", "-") for word in told):
+        return False
+    return len(words) > 1 or any(UNIT.fullmatch(word) for word in told)
 
 
-def named_columns(rows: Sequence[Sequence[str]]) -> tuple[list[str], bool]:
-    """Return the names in the first row, or numbers if the first row holds values too."""
+def has_names(rows: Sequence[Sequence[str]]) -> bool:
+    """Does the first row hold names? A word above numbers is a name; words above words are not."""
     first = rows[0]
-    # A word above numbers is a name. A column of words does not tell.
-    told = [
-        name for name, cells in _below(rows) if 2 * sum(map(is_value, cells)) > len(cells)
-    ] or first
-    if counts_up(first[1:] if not first[0] else first) or not all(map(is_value, told)):
-        return list(first), True
-    return list(map(str, range(len(first)))), False
+    told = [name for name, cells in _below(rows) if 2 * sum(map(is_value, cells)) > len(cells)]
+    if counts_up(first[1:] if not first[0] else first):
+        return True
+    return not all(map(is_value, told or first))
+
+
+def has_header(rows: Sequence[Sequence[str]], names: Sequence[Any] = ("label",)) -> bool:
+    """Does the first row hold names? At the ends of a wide row a word may be a label."""
+    row = rows[0]
+    inner = row[1:-1] if len(row) > 2 else row
+    if any(name in row for name in names) or counts_up(inner):
+        return True
+    if any(len(other) == len(row) for other in rows[1:]):
+        return has_names(rows)
+    return not all(map(is_value, inner))
 
 
 def counts_up(cells: Sequence[str]) -> bool:
@@ -231,9 +256,7 @@ def named_rows(
 ) -> Iterator[tuple[int, dict[str, str]]]:
     """Yield the rows of a table of words as dictionaries, with their line numbers.
 
-    The first line holds the names of the columns, in any order and any case. Its delimiter (tab,
-    semicolon or comma) is the delimiter of the table. Missing cells at the end of a row are
-    empty. A row with too many cells is skipped, or raises an error.
+    The first line holds the names of the columns, in any order and any case, and the delimiter.
     """
     lines = (line for _, line in source.lines())
     first = list(islice(lines, LOOK))
@@ -258,18 +281,6 @@ def named_rows(
         else:
             cells += [""] * (len(header) - len(cells))
             yield number, dict(zip(header, cells, strict=True))
-
-
-def first_rows(glimpse: Glimpse) -> list[list[str]]:
-    """Return the first rows of a file or a table, or an empty list if they are not a table."""
-    if glimpse.rows is not None:
-        return glimpse.rows
-    try:
-        said = _without_notes(glimpse.said[:LOOK])
-        rows = [row for _, row in _rows(Source(glimpse.path), *said)]
-    except ReadError:
-        return []
-    return [_with_units(*rows[:2]), *rows[2:]] if is_unit_row(rows[1:]) else rows
 
 
 def _rows(source: Source, lines: Iterable[str], delimiter: str) -> Iterator[tuple[int, list[str]]]:
@@ -322,7 +333,7 @@ def floats(cells: Sequence[str]) -> np.ndarray:
     try:
         values = np.array(list(map(read_float, cells)))
     except ValueError:
-        values = np.array([_float(cell) if is_given(cell) else np.nan for cell in cells])
+        values = np.array(list(map(_float, cells)))
         comma = next(filter(DECIMAL_COMMA.fullmatch, cells), None)
         point = next((cell for cell in cells if "," not in cell and "." in cell), None)
         if comma is not None and point is not None:  # the comma may separate thousands
@@ -334,6 +345,8 @@ def floats(cells: Sequence[str]) -> np.ndarray:
 
 
 def _float(cell: str) -> float:
+    if not is_given(cell):
+        return np.nan
     if DECIMAL_COMMA.fullmatch(cell):
         return float(cell.replace(".", "").replace(",", "."))
     try:

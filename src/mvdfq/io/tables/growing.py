@@ -1,7 +1,7 @@
 """A long table that grows by chunks; a look at all values finds channels that are none."""
 
 import hashlib
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -23,7 +23,7 @@ from mvdfq.io.tables.csv_tables import (
     is_number,
 )
 from mvdfq.io.tables.times import at_one_rate, moments, unit_of
-from mvdfq.sequences.converters import from_long_table
+from mvdfq.sequences.converters import channels_first
 
 # Codes of words with several letters begin here: above the codes of all single letters, and
 # still exact as floats.
@@ -190,8 +190,14 @@ class Growing:
                     f"{cell!r} is not a number; write numbers without signs and marks, or "
                     f"categories={{{name!r}: [...]}} reads words"
                 )
-        known = {cell: _stable_code(cell) if is_given(cell) else np.nan for cell in set(cells)}
-        return np.array([known[cell] for cell in cells])
+        known: dict[str, float] = {}
+        for word in filter(is_given, set(cells)):
+            code = ord(word[0])
+            if len(word) > 1:  # a digest does not depend on the other words of a file
+                digest = hashlib.blake2b(word.encode(), digest_size=6).digest()
+                code = WORDS + int.from_bytes(digest, "big")
+            known[word] = float(code)
+        return np.array([known.get(cell, np.nan) for cell in cells])
 
     def dataset(self) -> Dataset:
         """Return the sequences in order of appearance, without sequences that cannot be read."""
@@ -208,18 +214,16 @@ class Growing:
             self.source.fail("no series that can be read", str(next(iter(self.bad.values()), "")))
         ids, starts = np.unique(table["id"], return_index=True)
         self._judge(table, starts)
-        # A user may call a channel "id" or "time": the colon keeps the names apart.
-        keys = ["id", "time", *(f":{name}" for name in self.channels)]
-        X = from_long_table({key: table[key] for key in keys})[0]
+        rows = np.array([table[f":{name}"] for name in self.channels])
+        X = channels_first(np.split(rows, starts[1:], axis=1))
         flags = tuple(self.is_text.get(name, False) for name in self.channels)
         names = tuple(self.channels) if self.is_named else None
         X = replace(X, channel_names=names, symbolic=flags if any(flags) else ())
         # Less the first time: a float holds the nanoseconds of a day, but not those since 1970.
+        units = map(self.units.get, ids.tolist())
         seconds = [
             None if unit is None else (part - part[0]).astype(float) * unit
-            for part, unit in zip(
-                np.split(table["time"], starts[1:]), map(self.units.get, ids.tolist()), strict=True
-            )
+            for part, unit in zip(np.split(table["time"], starts[1:]), units, strict=True)
         ]
         X = at_one_rate(self.source, X, seconds, self.columns.resample)
         known = list(self.words["id"])
@@ -230,25 +234,6 @@ class Growing:
         skipped = (*self.source.skipped, *(self.bad[who] for who in sorted(self.bad)))
         remarks = tuple(self.source.remarks)
         return Dataset(X, y, [known[i] for i in ids], groups, skipped=skipped, remarks=remarks)
-
-    def _judge(self, table: dict[str, np.ndarray], starts: np.ndarray) -> None:
-        """Look for channels that are something else, and say what was taken as what."""
-        assert self.roles is not None  # there are rows
-        words = {name for name, is_text in self.is_text.items() if is_text}
-        before, remarks = self.roles, self.source.remarks
-        self.source.remarks = {}
-        self.roles = judged(self.source, self.columns, before, words, table, starts)
-        if words:
-            self.source.remark(f"{some(sorted(words))} holds words, which are read as categories")
-        # What was taken as what is said first.
-        said = f"columns: {self.roles.words()}"
-        self.source.remarks = {**remarks, said: None, **self.source.remarks}
-        if "time" in self.roles.places and "time" not in before.places:
-            clock = self.roles.header[self.roles.places["time"]]
-            table["time"] = table[f":{clock}"]
-            if self.roles.is_clock:  # uneven numbers, such as a way, tell no rate
-                unit = unit_of(clock, [f"{time:.17g}" for time in table["time"][:LOOK].tolist()])
-                self.units = dict.fromkeys(self.units, unit)
 
     def _each_time_once(self, table: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
         """Leave out rows that repeat the time of the row before, if they are few."""
@@ -284,59 +269,82 @@ class Growing:
         for i in absent[np.argsort(lines[absent])]:
             spoil(i, "the label is missing")
 
+    def _judge(self, table: dict[str, np.ndarray], starts: np.ndarray) -> None:
+        """Look for channels that are something else, and say what was taken as what.
 
-def _stable_code(word: str) -> float:
-    """Return a code that does not depend on the other words of a file."""
-    if len(word) == 1:
-        return float(ord(word))
-    digest = hashlib.blake2b(word.encode(), digest_size=6).digest()
-    return float(WORDS + int.from_bytes(digest, "big"))
+        A column that never changes within a sequence and tells the class is left out. A column
+        that rises in every sequence is the time if no other column is. Channels that the user
+        names stay channels; codes of words have no order.
+        """
+        assert self.roles is not None  # there are rows
+        words = sorted(name for name, is_text in self.is_text.items() if is_text)
+        told: list[str] = []
+        still: dict[str, np.ndarray] = {}
+        for name in self.channels:
+            values = table[f":{name}"]
+            low, high = (extreme.reduceat(values, starts) for extreme in (np.fmin, np.fmax))
+            is_still = len(values) > len(low) and np.array_equal(low, high, equal_nan=True)
+            if is_still and np.unique(low).size > 1:  # a sequence of one row cannot change
+                still[name] = low
+        if self.columns.channels is None:
+            y = table["label"][starts] if "label" in table else None
+            telling = [name for name, value in still.items() if y is not None and _tells(value, y)]
+            what = f"{some(telling)} never changes within a sequence and tells the class"
+            if telling and len(telling) == len(self.channels):
+                self.source.fail(f"no other channel than {what}", KEPT)
+            told += [f"left out: {what}; {KEPT}"] if telling else []
+            self.roles = self.roles.without(telling)
+            steps = {
+                name: np.delete(np.diff(table[f":{name}"]), starts[1:] - 1)
+                for name in self.channels
+                if name not in words
+            }
+            told += self._find_clock(table, steps, len(starts) == 1)
+        held = {name: ~np.isnan(table[f":{name}"]) for name in still if name in self.channels}
+        repeated = [
+            name for name in held if np.add.reduceat(held[name], starts, dtype=int).max() > 1
+        ]
+        if repeated:
+            told.append(
+                f"{some(repeated)} never changes within a sequence; group=NAME, label=NAME or "
+                f"drop=NAME keep such a column out of the channels"
+            )
+        told += [f"{some(words)} holds words, which are read as categories"] if words else []
+        for remark in (f"columns: {self.roles.words()}", *told):
+            self.source.remark(remark)
 
-
-def judged(
-    source: Source,
-    columns: Columns,
-    roles: Roles,
-    words: Collection[str],
-    table: Mapping[str, np.ndarray],
-    starts: np.ndarray,
-) -> Roles:
-    """Return the roles after a look at all values of the channels; remark what is doubtful.
-
-    A column that never changes within a sequence and tells the class is left out. A column that
-    rises in every sequence is the time if no other column is. Channels that the user names stay
-    channels; codes of `words` have no order.
-    """
-    still: dict[str, np.ndarray] = {}
-    for name in roles.names:
-        values = table[f":{name}"]
-        low, high = (extreme.reduceat(values, starts) for extreme in (np.fmin, np.fmax))
-        is_still = len(values) > len(low) and np.array_equal(low, high, equal_nan=True)
-        if is_still and np.unique(low).size > 1:  # a sequence of one row cannot change
-            still[name] = low
-    if columns.channels is None:
-        y = table["label"][starts] if "label" in table else None
-        telling = [name for name, value in still.items() if y is not None and _tells(value, y)]
-        what = f"{some(telling)} never changes within a sequence and tells the class"
-        if telling and len(telling) == len(roles.channels):
-            source.fail(f"no other channel than {what}", KEPT)
-        if telling:
-            source.remark(f"left out: {what}; {KEPT}")
-        roles = roles.without(telling)
-        steps = {
-            name: np.delete(np.diff(table[f":{name}"]), starts[1:] - 1)
-            for name in roles.names
-            if name not in words
-        }
-        roles = _with_clock(source, columns, roles, steps, len(starts) == 1)
-    held = {name: ~np.isnan(table[f":{name}"]) for name in still if name in roles.names}
-    repeated = [name for name in held if np.add.reduceat(held[name], starts, dtype=int).max() > 1]
-    if repeated:
-        source.remark(
-            f"{some(repeated)} never changes within a sequence; group=NAME, label=NAME or "
-            f"drop=NAME keep such a column out of the channels"
-        )
-    return roles
+    def _find_clock(
+        self, table: dict[str, np.ndarray], steps: Mapping[str, np.ndarray], is_one: bool
+    ) -> list[str]:
+        """Take a column that rises in every sequence as the time, or ask; return what to say."""
+        assert self.roles is not None
+        roles, is_even = self.roles, {}  # the steps of a clock are alike
+        for name, all_steps in steps.items():
+            if len(all_steps) >= MIN_STEPS and (all_steps > 0).all():
+                low, high = np.quantile(all_steps, [0.1, 0.9])
+                is_even[name] = bool(high - low <= EVEN * high)
+        rising = sorted(is_even, key=lambda name: not is_even[name])
+        clocks = [name for name in rising if has_unit_of_time(name)] or rising[:1]
+        # One recording alone may hold a channel that rises; times stand in the first column.
+        alone = is_one and clocks[:1] != roles.names[:1]
+        may = self.columns.time == "time" and "time" not in roles.places and not alone
+        told = []
+        if may and clocks and len(roles.channels) > len(clocks):
+            clock = clocks[0]
+            told = [f"time {clock!r}: it rises in every sequence and no column is called a time; "]
+            told[0] += KEPT
+            rising = [name for name in rising if name not in clocks]
+            places = {**roles.places, "time": roles.header.index(clock)}
+            self.roles = replace(roles.without(clocks), places=places, is_clock=is_even[clock])
+            table["time"] = table[f":{clock}"]
+            if is_even[clock]:  # uneven numbers, such as a way, tell no rate
+                unit = unit_of(clock, [f"{time:.17g}" for time in table["time"][:LOOK].tolist()])
+                self.units = dict.fromkeys(self.units, unit)
+        if rising:
+            told += [
+                f"{some(rising)} rises in every sequence: is it a time? time=NAME or drop=NAME"
+            ]
+        return told
 
 
 def _tells(values: np.ndarray, y: np.ndarray) -> bool:
@@ -348,31 +356,3 @@ def _tells(values: np.ndarray, y: np.ndarray) -> bool:
         return False
     runs = 1 + np.count_nonzero(np.diff(pairs[1]))
     return bool(2 * n_values <= n or (runs == n_classes and n >= 3 * n_classes))
-
-
-def _with_clock(
-    source: Source, columns: Columns, roles: Roles, steps: Mapping[str, np.ndarray], is_one: bool
-) -> Roles:
-    """Take a column that rises in every sequence as the time; ask if there is a time already."""
-    is_even = {}  # the steps of a clock are alike
-    for name, all_steps in steps.items():
-        if len(all_steps) >= MIN_STEPS and (all_steps > 0).all():
-            low, high = np.quantile(all_steps, [0.1, 0.9])
-            is_even[name] = bool(high - low <= EVEN * high)
-    rising = sorted(is_even, key=lambda name: not is_even[name])
-    clocks = [name for name in rising if has_unit_of_time(name)] or rising[:1]
-    # One recording alone may hold a channel that rises; times stand in the first column.
-    alone = is_one and clocks[:1] != roles.names[:1]
-    may = columns.time == "time" and "time" not in roles.places and not alone
-    if may and clocks and len(roles.channels) > len(clocks):
-        source.remark(
-            f"time {clocks[0]!r}: it rises in every sequence and no column is called a time; {KEPT}"
-        )
-        rising = [name for name in rising if name not in clocks]
-        places = {**roles.places, "time": roles.header.index(clocks[0])}
-        roles = replace(roles.without(clocks), places=places, is_clock=is_even[clocks[0]])
-    if rising:
-        source.remark(
-            f"{some(rising)} rises in every sequence: is it a time? time=NAME or drop=NAME"
-        )
-    return roles

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from mvdfq.io.dataset import Case, Dataset, dataset_of
-from mvdfq.io.source import Glimpse, Source
+from mvdfq.io.source import Source
 from mvdfq.io.tables.column_roles import Columns, known_places, layout_of, some
 from mvdfq.io.tables.csv_tables import CHUNK, LOOK, Batch
 from mvdfq.io.tables.long_tables import long_dataset, series_dataset
@@ -102,31 +102,42 @@ def _as_text(values: np.ndarray) -> list[str]:
 
 def table_dataset(source: Source, table: Any, options: Mapping[str, Any]) -> Dataset:
     """Read a table: one time point per row, one series per row, or one series in all."""
-    columns = Columns.of({**getattr(table, "known", {}), **options})
-    look = Glimpse(source.path, options, [table.header, *table.sample])
-    layout = layout_of(look)
+    columns = Columns.of({**table.known, **options})
+    layout = layout_of(table, columns) if table.sample else "one"
     if columns.id not in ("id", None) or layout == "long":
         return long_dataset(source, columns, table)
     if layout == "wide":
-        return wide_dataset(source, columns, table.header, table.sample, table.rows)
-    if layout != "one" and table.sample:
+        return wide_dataset(source, columns, table)
+    if layout != "one":
         hint = f"id=NAME names one of {some(table.header)}; mvdfq.io.read([table]) reads one series"
         source.fail("no column of ids", hint)
     return series_dataset(source, columns, [(source.stem, source.path, lambda _: table, {})], "row")
 
 
-def read_memory(X: Any, options: Mapping[str, Any], source: Source | None = None) -> Dataset:
-    """Read a table in memory, or several tables: one series each, named by keys or by numbers."""
+def read_memory(
+    X: Any, options: Mapping[str, Any] | None = None, source: Source | None = None
+) -> Dataset:
+    """Read a table in memory, or several tables: one series each, named by keys or by numbers.
+
+    Without options, only a column called a label is a label.
+    """
     source = Source(TABLE) if source is None else source
     X = as_columns(X)
+    if isinstance(X, list | tuple):
+        X = {f"{TABLE} {i}": table for i, table in enumerate(X)}
+    # a Dataset of xarray is a mapping, too
+    is_many = isinstance(X, Mapping) and not hasattr(X, "to_dataframe") and bool(X)
     with source.guard():
-        if (tables := _tables_in(X)) is None:
-            return columns_dataset(source, columns_of(X), options)
-        frames: list[Any] = [
-            (str(name), Path(name), lambda _, table=table: Frame.of(columns_of(table)), {})
-            for name, table in tables.items()
-        ]
-        return series_dataset(source, Columns.of(options), frames, "row")
+        if is_many and all(map(is_table, X.values())):
+            frames: list[Any] = [
+                (str(name), Path(name), lambda _, table=table: Frame.of(columns_of(table)), {})
+                for name, table in X.items()
+            ]
+            return series_dataset(source, Columns.of(options or {}), frames, "row")
+        table = columns_of(X)
+        if options is None and not list(known_places("label", list(table.arrays))):
+            options = {"label": None}
+        return columns_dataset(source, table, options or {})
 
 
 def columns_dataset(source: Source, table: TableColumns, options: Mapping[str, Any]) -> Dataset:
@@ -175,15 +186,6 @@ def _nested_dataset(
     return replace(data, X=replace(data.X, channel_names=tuple(chosen)))
 
 
-def read_sequences(X: Any) -> Dataset:
-    """Read the tables of `mvdfq.check_sequences`: only a column called a label is a label."""
-    X = as_columns(X)
-    if _tables_in(X) is not None:
-        return read_memory(X, {})
-    has_label = any(True for _ in known_places("label", list(columns_of(X).arrays)))
-    return read_memory(X, {} if has_label else {"label": None})
-
-
 def as_columns(X: Any) -> Any:
     """Return a list of records as a dictionary of columns, and anything else unchanged."""
     is_list = isinstance(X, list | tuple) and all(isinstance(one, Mapping) for one in X)
@@ -196,12 +198,3 @@ def by_column(records: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
     """Return the values of records by name; None where a record lacks a name."""
     names = dict.fromkeys(name for record in records for name in record.keys())
     return {name: [record.get(name) for record in records] for name in names}
-
-
-def _tables_in(X: Any) -> Mapping[str, Any] | None:
-    """Return several tables by name, from a list or a dictionary; None for one table."""
-    if isinstance(X, list | tuple):
-        return {f"{TABLE} {i}": table for i, table in enumerate(X)}
-    if not isinstance(X, Mapping) or hasattr(X, "to_dataframe"):  # a Dataset of xarray
-        return None
-    return X if X and all(map(is_table, X.values())) else None

@@ -8,7 +8,7 @@ from typing import Any
 
 from mvdfq.io.dataset import Dataset, Format
 from mvdfq.io.source import Glimpse, ReadError, Source, files_in
-from mvdfq.io.tables.column_roles import COLUMNS, Columns, Roles, how_to_name, layout_of
+from mvdfq.io.tables.column_roles import COLUMNS, Columns, Roles, how_to_name, text_layout
 from mvdfq.io.tables.csv_tables import METADATA, TABLES, table_of
 from mvdfq.io.tables.growing import Growing
 
@@ -26,26 +26,40 @@ def long_dataset(source: Source, columns: Columns, table: Any) -> Dataset:
     if not roles.channels:
         source.fail("line 1: no column besides id, time, label and group")
     growing = Growing(source, columns, roles, is_named=table.is_named, row=table.row)
+    _add_rows(growing, source, table, roles, {})
+    return growing.dataset()
+
+
+def _add_rows(
+    growing: Growing, file: Source, table: Any, roles: Roles, facts: Mapping[str, str]
+) -> None:
+    """Add the rows of a table; `facts` are the same in all rows: the name and label of a file."""
     # a run of rows has a label
-    id = roles.places.get("id", roles.places.get("label", 0))
+    place, n_rows = roles.places.get("id", roles.places.get("label", 0)), 0
     for lines, cells, torn in table.batches(roles.places.values()):
         for line, row in torn:  # its sequence is spoilt
-            if not (name := row[id] if id < len(row) else ""):
-                source.fail(f"line {line}: no id or label")
-            problem = f"line {line}: {len(row)} cells, the header has {len(table.header)}"
+            above = "header" if table.is_named else "first line"
+            problem = f"line {line}: {len(row)} cells, the {above} has {len(table.header)}"
+            if "id" in facts:
+                file.fail(problem)
+            if not (name := row[place] if place < len(row) else ""):
+                file.fail(f"line {line}: no id or label")
             growing.spoil(growing.code("id", [name])[0], problem)
-        if lines and "" in cells[id]:
-            source.fail(f"{table.row} {lines[list(cells[id]).index('')]}: no id or label")
-        if lines:
-            growing.add(lines, roles.by_key(cells), roles)
-    if not growing.chunks:
-        source.fail(NO_ROWS)
-    return growing.dataset()
+        if not lines:
+            continue
+        keyed = roles.by_key(cells) | {key: [word] * len(lines) for key, word in facts.items()}
+        who = list(keyed["id" if "id" in keyed else "label"])
+        if "" in who:
+            file.fail(f"{table.row} {lines[who.index('')]}: no id or label")
+        growing.add(lines, keyed, roles)
+        n_rows += len(lines)
+    if not n_rows:
+        file.fail(NO_ROWS)
 
 
 LONG_CSV = Format(
     "long-csv",
-    lambda glimpse: layout_of(glimpse) == "long",
+    lambda glimpse: text_layout(glimpse) == "long",
     lambda source, **options: long_dataset(source, Columns(**options), table_of(source)),
     options=COLUMNS,
     extensions=TABLES,
@@ -55,7 +69,7 @@ LONG_CSV = Format(
 def _is_csv_folder(glimpse: Glimpse) -> bool:
     """Is this one series, or a folder with a table whose first lines hold a number?"""
     if not glimpse.path.is_dir():
-        return layout_of(glimpse) == "one"
+        return text_layout(glimpse) == "one"
     return any(re.search(r"\d", line) for file in csv_files(glimpse.path)[:1]
                for line in Glimpse(file).lines)  # fmt: skip
 
@@ -98,30 +112,15 @@ def series_dataset(
         growing.paths[int(who)] = path
         file = Source(path, max_bytes=source.max_bytes, remarks=source.remarks)
         try:
-            _add_series(growing, file, opened(file), name, facts)
+            table = opened(file)
+            roles = _roles(growing, file, table, facts)
+            _add_rows(growing, file, table, roles, {"id": name, **facts})
         except ReadError as error:
             growing.spoil(who, error.problem, error.hint)
         source.tell(i + 1, len(tables))
     if not growing.chunks:
         source.fail("no file that can be read", str(next(iter(growing.bad.values()))))
     return growing.dataset()
-
-
-def _add_series(
-    growing: Growing, file: Source, table: Any, name: str, facts: Mapping[str, str]
-) -> None:
-    """Add a table whose rows are time points of one series and whose header names the channels."""
-    roles = _roles(growing, file, table, facts)
-    done = 0
-    for lines, cells, torn in table.batches(roles.places.values()):
-        for line, row in torn:
-            file.fail(f"line {line}: {len(row)} cells, the first line has {len(table.header)}")
-        keyed = roles.by_key(cells)
-        keyed |= {key: [word] * len(lines) for key, word in {"id": name, **facts}.items()}
-        growing.add(lines, keyed, roles)
-        done += len(lines)
-    if not done:
-        file.fail(NO_ROWS)
 
 
 def _roles(growing: Growing, file: Source, table: Any, facts: Mapping[str, str]) -> Roles:

@@ -1,19 +1,17 @@
 """One series per row: wide tables, and Weka's .arff, where a relational attribute is a series."""
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import chain, islice
 from typing import Any
 
 import numpy as np
 
 from mvdfq.io.dataset import Case, Dataset, Format, gather, read_header
 from mvdfq.io.source import Source
-from mvdfq.io.tables.column_roles import Columns, counts_rows, has_header, is_index, layout_of
+from mvdfq.io.tables.column_roles import Columns, counts_rows, is_index, text_layout
 from mvdfq.io.tables.csv_tables import (
-    LOOK,
     MISSING,
     TABLES,
     Commas,
@@ -23,7 +21,7 @@ from mvdfq.io.tables.csv_tables import (
     is_number,
     is_value,
     numbers,
-    rows_of,
+    table_of,
 )
 
 # Quantifiers are possessive (a second + after each). Otherwise the expression would try every way
@@ -37,25 +35,14 @@ NUMERIC = ("numeric", "real", "integer")
 
 
 def read_wide(source: Source, **options: Any) -> Dataset:
-    """Read a table with one series per row."""
-    columns, rows = Columns(**options), rows_of(source)
-    first = list(islice(rows, LOOK))
-    if not first:
-        source.fail("the file is empty")
-    body = [row for _, row in first]
-    header = body.pop(0) if columns.label in body[0] or has_header(body) else []
-    first = first[len(first) - len(body) :]
-    return wide_dataset(source, columns, header, body, chain(first, rows))
+    """Read a table of text with one series per row."""
+    columns = Columns(**options)
+    return wide_dataset(source, columns, table_of(source, wide=(columns.label, "label")))
 
 
-def wide_dataset(
-    source: Source,
-    columns: Columns,
-    header: Sequence[str],
-    sample: list[list[str]],
-    rows: Iterable[tuple[int, list[Any]]],
-) -> Dataset:
-    """Read the rows of a table, each a series; `sample` holds the first rows."""
+def wide_dataset(source: Source, columns: Columns, table: Any) -> Dataset:
+    """Read the rows of a table, each a series."""
+    header, sample = table.header if table.is_named else [], table.sample
     # Without a header the user gives numbers of columns.
     named: dict[str, Any] = {"id": columns.id, "group": columns.group}
     found = {key: place for key, place in named.items() if isinstance(place, int)}
@@ -74,7 +61,7 @@ def wide_dataset(
     commas, missing = Commas(), {*columns.missing, *map(str, columns.missing)}
     missing |= {float(word) for word in missing if is_number(str(word))}
     read_row = partial(_wide_row, header=header, places=places, commas=commas, missing=missing)
-    data = gather(source, rows, read_row)
+    data = gather(source, table.rows, read_row)
     commas.tell(source)
     return replace(data, remarks=tuple(source.remarks))
 
@@ -143,7 +130,7 @@ def _wide_row(
 
 WIDE = Format(
     "wide-csv",
-    lambda glimpse: layout_of(glimpse) == "wide",
+    lambda glimpse: text_layout(glimpse) == "wide",
     read_wide,
     options=("label", "id", "group", "missing"),
     extensions=TABLES,
@@ -237,22 +224,18 @@ class _Schema:
             if word not in known:
                 told = f"label {word[:40]!r} is not among the declared labels {known[:20]}"
                 raise ValueError(told)
-        if self.kinds[self.numeric[0]] == "relational":
-            values = self._relation(cells[self.numeric[0]])
-        else:
-            values = numbers(",".join(cells[i] for i in self.numeric))[np.newaxis]
-        return Case(values, word, None if self.id is None else cells[self.id] or None)
-
-    def _relation(self, cell: str) -> np.ndarray:
-        """Return the rows of a relational value, which are channels."""
-        values = channel_values(cell.strip("\n").split("\n"))
+        id = None if self.id is None else cells[self.id] or None
+        if self.kinds[self.numeric[0]] != "relational":
+            return Case(numbers(",".join(cells[i] for i in self.numeric))[np.newaxis], word, id)
+        # the rows of a relational value are channels
+        values = channel_values(cells[self.numeric[0]].strip("\n").split("\n"))
         n_channels, length = values.shape
         if length != self.length:
             raise ValueError(f"{length} values per channel, the header says {self.length}")
         self.n_channels = self.n_channels or n_channels
         if n_channels != self.n_channels:
             raise ValueError(f"{n_channels} channels, expected {self.n_channels}")
-        return values
+        return Case(values, word, id)
 
 
 def read_arff(source: Source, label: str | int | None = "label", id: str = "id") -> Dataset:

@@ -90,11 +90,6 @@ def _clock(text: str) -> str | None:
     return f"{hour:02}{match[2].replace(',', '.')}{match[4]}"
 
 
-def are_dates(cells: Sequence[str]) -> bool:
-    """Are all cells dates or clock times, and not numbers?"""
-    return bool(cells) and all(map(DATE.fullmatch, cells)) and not any(map(is_value, cells))
-
-
 def epoch_unit(cells: Sequence[str]) -> float | None:
     """Return the unit in seconds if all cells are times since 1970, by their size; else None."""
     if not cells or not all(map(is_value, cells)) or not all(map(is_given, cells)):

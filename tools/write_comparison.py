@@ -40,6 +40,8 @@ VARIANTS = {
 # Metrics of the table of strings, and the methods whose published figures stand beside ours.
 RANKINGS = ("AUC", "ROC50")
 PUBLISHED = ("FastSK", "gkmSVM", "GaKCo")
+# Columns of accuracy.csv, and of published.csv.
+PUBLISHED_AS = {"value": "accuracy", "log_loss": "log_loss"}
 
 
 def main():
@@ -52,7 +54,7 @@ def filled(page):
     """Return the page with the figures of the results files."""
     makers = {"accuracy": accuracy, "sets": sets, "letters": letters, "music": music, "mfcc": mfcc,
               "gram": gram, "predict": predict, "ablation": ablation, "robust": robust,
-              "published": published}  # fmt: skip
+              "published": published, "official": official, "probabilities": probabilities}  # fmt: skip
     return re.sub(
         r"(<!-- (\w+) -->\n).*?(<!-- end -->)",
         lambda match: match[1] + table(makers[match[2]]()) + match[3],
@@ -133,7 +135,7 @@ def published():
     ours = resamples(METHODS)
     mine = next(method for method in ("default", "default, words alike") if method in ours)
     values = defaultdict(dict)
-    for row in read("published"):
+    for row in of_protocol("mean of 30 resamples"):
         values[row["set"]].setdefault(METHODS[mine], mean(ours[mine][row["set"]]))
         values[row["set"]][row["method"]] = float(row["accuracy"])
     names = list(next(iter(values.values())))
@@ -141,11 +143,55 @@ def published():
     return [{"set": one} | in_bold(found) for one, found in values.items()]
 
 
-def in_bold(values):
-    """Return numbers as text, with the largest in bold."""
-    shown = {name: f"{value:.3f}" for name, value in values.items()}
-    return {name: f"**{text}**" if text == max(shown.values()) else text
-            for name, text in shown.items()}  # fmt: skip
+def of_protocol(name):
+    """Return the published figures of one protocol."""
+    return [row for row in read("published") if row["protocol"] == name]
+
+
+def on_official_split(column):
+    """Return our figures and published figures of the official split, by set and method."""
+    ours = {row["set"]: row[column] for row in read("accuracy")
+            if row["method"] == "default" and row["split"] == "official"}  # fmt: skip
+    values = defaultdict(dict)
+    for row in of_protocol("official split"):
+        if row[PUBLISHED_AS[column]]:
+            values[row["set"]].setdefault(METHODS["default"], float(ours[row["set"]]))
+            values[row["set"]][row["method"]] = float(row[PUBLISHED_AS[column]])
+    return values
+
+
+def official():
+    """Return our accuracy beside published ones on the official split, with means and ranks."""
+    values = on_official_split("value")
+    names = list(next(iter(values.values())))
+    rows = [{"set": one} | in_bold(found) for one, found in values.items()]
+    ranks = {name: mean(rank(found, name) for found in values.values()) for name in names}
+    means = {name: mean(found[name] for found in values.values()) for name in names}
+    rows.append({"set": "mean"} | in_bold(means))
+    return [*rows, {"set": "mean rank"} | in_bold(ranks, min, ".1f")]
+
+
+def rank(found, name):
+    """Return the place of a method on one set, 1 for the best; equal methods share their places."""
+    better = sum(value > found[name] for value in found.values())
+    return better + (1 + sum(value == found[name] for value in found.values())) / 2
+
+
+def probabilities():
+    """Return our log loss beside published ones, on the sets where all methods have one."""
+    values = on_official_split("log_loss")
+    most = max(map(len, values.values()))
+    full = {one: found for one, found in values.items() if len(found) == most}
+    rows = [{"set": one} | in_bold(found, min) for one, found in full.items()]
+    means = {name: mean(found[name] for found in full.values()) for name in rows[0] if name != "set"}
+    return [*rows, {"set": "mean"} | in_bold(means, min)]
+
+
+def in_bold(values, best=max, form=".3f"):
+    """Return numbers as text, with the best in bold."""
+    shown = {name: f"{value:{form}}" for name, value in values.items()}
+    bold = f"{best(values.values()):{form}}"
+    return {name: f"**{text}**" if text == bold else text for name, text in shown.items()}
 
 
 def letters():

@@ -183,7 +183,9 @@ def probabilities():
     most = max(map(len, values.values()))
     full = {one: found for one, found in values.items() if len(found) == most}
     rows = [{"set": one} | in_bold(found, min) for one, found in full.items()]
-    means = {name: mean(found[name] for found in full.values()) for name in rows[0] if name != "set"}
+    means = {
+        name: mean(found[name] for found in full.values()) for name in rows[0] if name != "set"
+    }
     return [*rows, {"set": "mean"} | in_bold(means, min)]
 
 

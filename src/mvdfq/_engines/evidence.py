@@ -7,7 +7,7 @@ import numpy as np
 
 from mvdfq._engines.compiled import compiled, inlined, inner
 from mvdfq._engines.cpu import is_present, read_keys, segment
-from mvdfq._engines.filter_words import add_to
+from mvdfq._engines.filter_evidence import add_to
 from mvdfq._engines.lookup import count_dense
 
 
@@ -94,7 +94,9 @@ def compare_words(codes, offsets, present, group, bases, table, totals, n_levels
     by_frame, sums, rest = out
     first, values, means, lost = table
     _, n_cells, n_columns = values.shape
-    most, n_fine = np.diff(first).max(), n_cells // 2 + 1
+    n_fine, most = n_cells // 2 + 1, 0
+    for r in range(len(bases)):  # np.diff(first).max() takes seconds to compile
+        most = max(most, first[r + 1] - first[r])
     cells, touched = np.zeros((most, n_cells)), np.empty(most, np.uint64)
     slopes, even = np.zeros((most, n_fine, n_columns)), np.empty((n_cells, n_columns))
     for r in range(len(bases)):

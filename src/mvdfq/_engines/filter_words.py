@@ -1,16 +1,25 @@
-"""Words of filter responses cut at thresholds: compiled loops without checks, one thread each.
+"""Filters, and words of their responses cut at thresholds: compiled loops without checks.
+
+A filter has nine taps `dilation` frames apart, six of weight -1 and three of weight +2, and reads
+the sum of a few channels. The arguments `filters` of the functions below are a tuple:
+
+- ``dilation``;
+- ``taps`` (n_filters, 3), the taps of weight +2;
+- ``members`` (n_filters, most), the channels that a filter sums, filled up with -1;
+- ``zero_padded`` (n_filters,), whether zeros or the end values stand beyond the ends;
+- ``used`` (2, n_channels), the channels that any filter of each kind of padding reads.
 
 Every threshold of a response gives a row of two symbols, below and above. The words of a row are
 its single symbols and triples of symbols `dilation` frames apart. No row is ever written: one
-64-bit word holds the symbols of all thresholds at one frame, one byte per threshold. `filters` is
-as in `row_loops.py`.
+64-bit word holds the symbols of all thresholds at one frame, one byte per threshold.
 """
 
 import numpy as np
 
 from mvdfq._engines.compiled import compiled, inlined, inner
-from mvdfq._engines.row_loops import N_TAPS, prepare, respond
 
+# Number of taps of a filter; with three of nine taps set to +2 there are 84 filters.
+N_TAPS = 9
 # Thresholds that one 64-bit word holds as bytes; the last byte tells that a value is present.
 MOST_THRESHOLDS = 7
 BYTE, LAST = np.uint64(8), np.uint64(56)
@@ -24,7 +33,12 @@ N_WORDS = 10
 TOGETHER = 8
 
 
-@compiled
+def filter_responses(data, offsets, filters, out):
+    """Write the response of every filter at every frame, (n_filters, n_frames)."""
+    none = np.empty((out.shape[0], 0)), np.empty((0, 0), np.int8), np.empty((0,) * 4, np.float32)
+    read_filters(data, offsets, filters, none[0], out, *none[1:])
+
+
 def filter_shares(data, offsets, filters, thresholds, out):
     """Write the roots of the shares of binary words, (n_sequences, n_filters, n_thresholds, 10).
 
@@ -33,162 +47,112 @@ def filter_shares(data, offsets, filters, thresholds, out):
     Equal to writing all responses, comparing them with all thresholds and counting the words of
     every row, but no row is ever written.
     """
+    none = np.empty((0, 0), data.dtype), np.empty((0, 0), np.int8)
+    read_filters(data, offsets, filters, thresholds, *none, out)
+
+
+def filter_levels(data, limits, filters, thresholds):
+    """Return how many thresholds each response reaches, and the counts of all words.
+
+    The sequence has the frames from ``limits[0]`` to ``limits[1]``. Shapes: (n_filters, n_frames),
+    -1 for a missing response, and (n_filters, n_thresholds, 10).
+    """
+    levels = np.empty((len(thresholds), limits[1] - limits[0]), np.int8)
+    counts = np.empty((1, *thresholds.shape, N_WORDS), np.float32)
+    none = np.empty((0, 0), data.dtype)
+    read_filters(data, np.array(limits), filters, thresholds, none, levels, counts)
+    return levels, counts[0]
+
+
+@compiled
+def read_filters(data, offsets, filters, thresholds, responses, levels, words):
+    """Write what is not empty of responses, levels and words of every sequence.
+
+    One function, since each function that reads filters takes seconds to compile. `levels` are
+    those of one sequence; with them, `words` are counts, else roots of shares. Sums run in the
+    same order for every sequence, so one sequence alone gives the same numbers.
+    """
     for s in range(offsets.size - 1):
         start, stop = offsets[s], offsets[s + 1]
         if start == stop:
-            out[s] = 0
+            words[s : s + 1] = 0
             continue
         padded, nine = prepare(data, start, stop, filters)
         total = np.empty(padded.shape[2], data.dtype)
         response = np.empty(stop - start, data.dtype)
         above = np.empty(stop - start, np.uint64)
-        for f in range(out.shape[1]):
+        for f in range(thresholds.shape[0]):
             respond(padded, nine, f, filters, total, response)
+            if responses.size:
+                for t in range(response.size):
+                    responses[f, start + t] = response[t]
+                continue
             compare(response, thresholds[f], above)
-            n_words = np.float32(count_words(above, filters[0], out[s, f]))
-            for q in range(out.shape[2]):
+            n_words = np.float32(count_words(above, filters[0], words[s, f]))
+            if levels.size:
+                for t in range(above.size):
+                    levels[f, t] = level_of(above[t])
+                continue
+            for q in range(words.shape[2]):
                 for word in range(N_WORDS):
-                    out[s, f, q, word] = np.sqrt(out[s, f, q, word] / n_words) if n_words else 0
-
-
-@compiled
-def filter_evidence(data, limits, filters, thresholds, weights, means, by_channel, by_kind, rest):
-    """Add the evidence of all words in one sequence to the responses that the words read.
-
-    The sequence has the frames from ``limits[0]`` to ``limits[1]``. `weights` and `means` are
-    (n_filters, n_thresholds, 10, n_columns), see `terms/baseline.py`. The evidence of a word is
-    divided equally among its symbols, and then among the channels that the filter sums:
-    `by_channel` is (n_channels, n_frames * n_columns), by the frame of the response. `rest`
-    (n_channels, n_columns) gets what belongs to no response; `by_kind` (2, n_channels, n_columns)
-    gets the sums over single symbols and over triples.
-    """
-    step, _, members, _, _ = filters
-    n, n_columns = limits[1] - limits[0], weights.shape[3]
-    padded, nine = prepare(data, limits[0], limits[1], filters)
-    total = np.empty(padded.shape[2], data.dtype)
-    response, above = np.empty(n, data.dtype), np.empty(n, np.uint64)
-    counts = np.empty((thresholds.shape[1], N_WORDS), np.float32)
-    shares, levels = np.empty(weights.shape[1:]), np.empty(n, np.int64)
-    found, kinds = np.empty(n * n_columns), np.empty((2, n_columns))
-    even, singles = np.empty((2, n_columns)), np.empty((thresholds.shape[1] + 1, n_columns))
-    triples = np.empty((len(singles), len(singles), len(singles), n_columns))
-    for f in range(thresholds.shape[0]):
-        respond(padded, nine, f, filters, total, response)
-        compare(response, thresholds[f], above)
-        count_words(above, step, counts)
-        n_single, n_all = share_weights(weights[f], means[f], counts, shares, even, kinds)
-        for t in range(n):
-            levels[t] = level_of(above[t])
-        write_singles(levels, shares, even[0], singles, found)
-        write_triples(shares, even[1], triples)
-        add_triples(levels, step, triples, found)
-        n_own = 0
-        while n_own < members.shape[1] and members[f, n_own] >= 0:
-            n_own += 1
-        for c in members[f, :n_own]:
-            add_to(by_channel[c], found, 1 / n_own)
-            for kind in range(2):
-                add_to(by_kind[kind, c], kinds[kind], 1 / n_own)
-                if (n_single if kind == 0 else n_all - n_single) == 0:
-                    add_to(rest[c], kinds[kind], 1 / n_own)
+                    share = words[s, f, q, word] / n_words if n_words else np.float32(0)
+                    words[s, f, q, word] = np.sqrt(share)
 
 
 @inlined
-def share_weights(weights, means, counts, out, even, kinds):
-    """Write the evidence of one occurrence of every word, and of any single symbol and triple.
-
-    `even` (2, n_columns) is the evidence of words that do not occur and of the means, for any
-    occurrence; 0 if there is none of the kind. `kinds` (2, n_columns) is all evidence. Returns the
-    number of single symbols and the number of all words.
-    """
-    n_single = np.float64(counts[0, 0]) + counts[0, 1]
-    n_words = n_single
-    for word in range(2, N_WORDS):
-        n_words += counts[0, word]
-    even[:] = 0
-    kinds[:] = 0
-    for q in range(counts.shape[0]):
-        for word in range(N_WORDS):
-            root = np.sqrt(counts[q, word] / n_words) if n_words > 0 else 0.0
-            kind = 0 if word < 2 else 1
-            for k in range(even.shape[1]):
-                mean = np.float64(means[q, word, k])
-                slope = weights[q, word, k] / (root + mean) if root + mean > 0 else 0.0
-                out[q, word, k] = slope / n_words if root > 0 else 0.0
-                even[kind, k] -= slope * mean * mean
-                kinds[kind, k] += slope * (root * root - mean * mean)
-    for kind in range(2):
-        n = n_single if kind == 0 else n_words - n_single
-        for k in range(even.shape[1]):
-            even[kind, k] *= 1 / n if n > 0 else 0.0
-    return n_single, n_words
+def prepare(data, start, stop, filters):
+    """Return the padded channels of one sequence and their sums of nine taps, by padding."""
+    dilation, _, _, _, used = filters
+    n, pad = stop - start, (N_TAPS // 2) * dilation
+    # channels that no filter reads stay unwritten and are never read
+    padded = np.empty((2, data.shape[0], n + 2 * pad), data.dtype)
+    nine = np.empty((2, data.shape[0], n), data.dtype)
+    for c in range(data.shape[0]):
+        for kind in range(2):
+            if not used[kind, c]:
+                continue
+            own, sums = padded[kind, c], nine[kind, c]
+            for t in range(own.size):
+                # beyond the ends: the end values, or zeros
+                near = min(max(t - pad, 0), n - 1)
+                own[t] = data[c, start + near] if kind == 0 or near == t - pad else 0
+            sums[:] = 0
+            for tap in range(N_TAPS):
+                shifted = own[tap * dilation : tap * dilation + n]
+                for t in range(n):
+                    sums[t] += shifted[t]
+    return padded, nine
 
 
 @inlined
-def write_singles(levels, shares, even, table, out):
-    """Write the evidence of single symbols, (n_frames * n_columns); `table` is by level.
+def respond(padded, nine, f, filters, total, out):
+    """Write the response of filter `f` at every frame; NaN wherever a tap reads NaN.
 
-    Thresholds are sorted, so the number of thresholds below a value gives all its symbols.
+    With weights -1 and +2,
+
+        response = 3 * (sum of three taps) - (sum of all nine taps).
+
+    The second sum is the same for all filters that read a channel, so it is computed once for
+    each channel and kind of padding, as in MiniRocket (Dempster et al. 2021).
     """
-    n_columns = even.size
-    for level in range(table.shape[0]):
-        for k in range(n_columns):
-            table[level, k] = even[k]
-            for q in range(shares.shape[0]):
-                table[level, k] += shares[q, 1 if level > q else 0, k]
-    for t in range(levels.size):
-        for k in range(n_columns):
-            out[t * n_columns + k] = table[levels[t], k] if levels[t] >= 0 else 0.0
-
-
-@inlined
-def add_triples(levels, step, table, out):
-    """Add the evidence of triples to the frames of their symbols; `table` has a third of it."""
-    n_columns, n = table.shape[3], max(levels.size - 2 * step, 0)
-    found = np.zeros(n * n_columns)
-    for t in range(n):
-        a, b, c = levels[t], levels[t + step], levels[t + 2 * step]
-        if min(a, b, c) >= 0:
-            for k in range(n_columns):
-                found[t * n_columns + k] = table[a, b, c, k]
-    for place in range(3):
-        for i in range(found.size):
-            out[place * step * n_columns + i] += found[i]
-
-
-@inlined
-def write_triples(shares, even, table):
-    """Write a third of the evidence of the triples that three values form at all thresholds.
-
-    `table` is by the levels of the values. A value that reaches one more threshold changes the
-    word of this threshold alone, so every entry follows from the entry before.
-    """
-    n_levels = table.shape[0]
-    for k in range(even.size):
-        table[0, 0, 0, k] = even[k] / 3
-        for q in range(n_levels - 1):
-            table[0, 0, 0, k] += shares[q, 2, k] / 3
-    for a in range(n_levels):
-        for k in range(even.size if a else 0):
-            change = shares[a - 1, 6, k] - shares[a - 1, 2, k]
-            table[a, 0, 0, k] = table[a - 1, 0, 0, k] + change / 3
-        for b in range(n_levels):
-            word = 6 if a > b - 1 else 2
-            for k in range(even.size if b else 0):
-                change = shares[b - 1, word + 2, k] - shares[b - 1, word, k]
-                table[a, b, 0, k] = table[a, b - 1, 0, k] + change / 3
-            for c in range(1, n_levels):
-                word = 2 + (4 if a > c - 1 else 0) + (2 if b > c - 1 else 0)
-                for k in range(even.size):
-                    change = shares[c - 1, word + 1, k] - shares[c - 1, word, k]
-                    table[a, b, c, k] = table[a, b, c - 1, k] + change / 3
-
-
-@inner
-def add_to(out, values, factor):
-    """Add values * factor to `out`."""
-    for k in range(out.size):
-        out[k] += values[k] * factor
+    dilation, taps, members, zero_padded, _ = filters
+    kind = 1 if zero_padded[f] else 0
+    out[:] = 0
+    total[:] = 0
+    for c in members[f]:
+        # the rest of the list is filled up with -1
+        if c < 0:
+            break
+        own, all_taps = padded[kind, c], nine[kind, c]
+        for t in range(total.size):
+            total[t] += own[t]
+        for t in range(out.size):
+            out[t] -= all_taps[t]
+    first = total[taps[f, 0] * dilation : taps[f, 0] * dilation + out.size]
+    second = total[taps[f, 1] * dilation : taps[f, 1] * dilation + out.size]
+    third = total[taps[f, 2] * dilation : taps[f, 2] * dilation + out.size]
+    for t in range(out.size):
+        out[t] += 3 * (first[t] + second[t] + third[t])
 
 
 @inlined
@@ -200,23 +164,7 @@ def level_of(word):
     return np.int64((word * SUM) >> LAST) - 1
 
 
-@compiled
-def spread_taps(by_channel, dilation, out):
-    """Divide the evidence of responses equally among the frames that a response reads.
-
-    Taps beyond the ends carry nothing: else the ends would gather what belongs to the middle.
-    `out` is (n_columns, n_channels, n_frames).
-    """
-    n, half = by_channel.shape[1], N_TAPS // 2
-    for c in range(by_channel.shape[0]):
-        for t in range(n):
-            first, last = -min(t // dilation, half), min((n - 1 - t) // dilation, half)
-            for tap in range(first, last + 1):
-                for k in range(out.shape[0]):
-                    out[k, c, t + tap * dilation] += by_channel[c, t, k] / (last - first + 1)
-
-
-@inner
+@inlined
 def compare(response, thresholds, above):
     """Set byte q of each word to 1 where the response is at least threshold q.
 
@@ -230,7 +178,7 @@ def compare(response, thresholds, above):
             above[t] |= bit if response[t] >= threshold else np.uint64(0)
 
 
-@inner
+@inlined
 def count_words(above, step, out):
     """Write the counts of all words of one filter, (n_thresholds, 10); return how many there are.
 

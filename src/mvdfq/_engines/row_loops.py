@@ -2,20 +2,11 @@
 
 Sequence i is ``data[:, offsets[i]:offsets[i + 1]]``. Callers guarantee sorted thresholds without
 NaN, and values without infinities.
-
-A filter has nine taps `dilation` frames apart, six of weight -1 and three of weight +2, and reads
-the sum of a few channels. The arguments `filters` of the functions below are a tuple:
-
-- ``dilation``;
-- ``taps`` (n_filters, 3), the taps of weight +2;
-- ``members`` (n_filters, most), the channels that a filter sums, filled up with -1;
-- ``zero_padded`` (n_filters,), whether zeros or the end values stand beyond the ends;
-- ``used`` (2, n_channels), the channels that any filter of each kind of padding reads.
 """
 
 import numpy as np
 
-from mvdfq._engines.compiled import compiled, inlined, inner
+from mvdfq._engines.compiled import compiled, inlined
 from mvdfq._utils.checks import ROUNDING
 
 # Frames per block of a projection: 64 frames of 4000 channels are 2 MB and stay in the second-level
@@ -25,8 +16,6 @@ PROJECTED = 64
 # Frames per block of a comparison with thresholds: 2048 values and codes, at most 24 KB, stay in
 # the first-level cache.
 COMPARED = 2048
-# Number of taps of a filter; with three of nine taps set to +2 there are 84 filters.
-N_TAPS = 9
 
 
 @compiled
@@ -216,75 +205,3 @@ def _one_more_run(before, q, w, wx, wxx, starts):
                     best[i], starts[i] = cost, a
         step = half
     return best
-
-
-@inner
-def prepare(data, start, stop, filters):
-    """Return the padded channels of one sequence and their sums of nine taps, by padding."""
-    dilation, _, _, _, used = filters
-    n, pad = stop - start, (N_TAPS // 2) * dilation
-    # channels that no filter reads stay unwritten and are never read
-    padded = np.empty((2, data.shape[0], n + 2 * pad), data.dtype)
-    nine = np.empty((2, data.shape[0], n), data.dtype)
-    for c in range(data.shape[0]):
-        for kind in range(2):
-            if not used[kind, c]:
-                continue
-            own, sums = padded[kind, c], nine[kind, c]
-            for t in range(own.size):
-                # beyond the ends: the end values, or zeros
-                near = min(max(t - pad, 0), n - 1)
-                own[t] = data[c, start + near] if kind == 0 or near == t - pad else 0
-            sums[:] = 0
-            for tap in range(N_TAPS):
-                shifted = own[tap * dilation : tap * dilation + n]
-                for t in range(n):
-                    sums[t] += shifted[t]
-    return padded, nine
-
-
-@inner
-def respond(padded, nine, f, filters, total, out):
-    """Write the response of filter `f` at every frame; NaN wherever a tap reads NaN.
-
-    With weights -1 and +2,
-
-        response = 3 * (sum of three taps) - (sum of all nine taps).
-
-    The second sum is the same for all filters that read a channel, so it is computed once for
-    each channel and kind of padding, as in MiniRocket (Dempster et al. 2021).
-    """
-    dilation, taps, members, zero_padded, _ = filters
-    kind = 1 if zero_padded[f] else 0
-    out[:] = 0
-    total[:] = 0
-    for c in members[f]:
-        # the rest of the list is filled up with -1
-        if c < 0:
-            break
-        own, all_taps = padded[kind, c], nine[kind, c]
-        for t in range(total.size):
-            total[t] += own[t]
-        for t in range(out.size):
-            out[t] -= all_taps[t]
-    first = total[taps[f, 0] * dilation : taps[f, 0] * dilation + out.size]
-    second = total[taps[f, 1] * dilation : taps[f, 1] * dilation + out.size]
-    third = total[taps[f, 2] * dilation : taps[f, 2] * dilation + out.size]
-    for t in range(out.size):
-        out[t] += 3 * (first[t] + second[t] + third[t])
-
-
-@compiled
-def filter_responses(data, offsets, filters, out):
-    """Write the response of every filter at every frame, (n_filters, n_frames).
-
-    Sums run in the same order for every sequence, so one sequence alone gives the same numbers.
-    """
-    for s in range(offsets.size - 1):
-        start, stop = offsets[s], offsets[s + 1]
-        if start == stop:
-            continue
-        padded, nine = prepare(data, start, stop, filters)
-        total = np.empty(padded.shape[2], data.dtype)
-        for f in range(out.shape[0]):
-            respond(padded, nine, f, filters, total, out[f, start:stop])

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
-from mvdfq._engines.row_loops import N_TAPS, filter_responses
+from mvdfq._engines.filter_words import N_TAPS, filter_responses
 from mvdfq._utils.checks import check_several
 from mvdfq._utils.threads import n_threads, run_in_order
 from mvdfq.frames.base import SequenceTransformer, channel_names
@@ -142,7 +142,7 @@ class Filters(SequenceTransformer):
         return dilations
 
     def compiled(self, i: int) -> tuple[Any, ...]:
-        """Return the filters of dilation `i` as compiled loops (`_engines.row_loops`) read them.
+        """Return the filters of dilation `i` as compiled loops (`_engines.filter_words`) read them.
 
         Parameters
         ----------

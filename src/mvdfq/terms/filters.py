@@ -16,7 +16,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline, make_pipeline
 
-from mvdfq._engines import filter_words
+from mvdfq._engines import filter_evidence, filter_words
 from mvdfq._engines.choice import current_engine, side_by_side
 from mvdfq._engines.filter_words import N_WORDS
 from mvdfq._utils.checks import check_several, check_whole, parse_memory
@@ -456,8 +456,9 @@ class _Reader:
         by_frame, rest = np.zeros((n_columns, n, n_frames)), np.zeros((n, n_columns))
         flat = by_response.reshape(n, -1)
         read = self.data, (start, stop), self.filters, self.thresholds
-        filter_words.filter_evidence(*read, *compared, flat, by_kind, rest)
-        filter_words.spread_taps(by_response, self.filters[0], by_frame)
+        words = filter_words.filter_levels(*read)
+        filter_evidence.filter_evidence(*words, self.filters, *compared, flat, by_kind, rest)
+        filter_evidence.spread_taps(by_response, self.filters[0], by_frame)
         return by_frame + rest.T[:, :, None] / n_frames, by_kind.transpose(2, 1, 0)
 
     def in_blocks(self, one: Callable[[slice], Any], n_jobs: int | None) -> Any:

@@ -1,6 +1,6 @@
 """Responses of filters and the words of their thresholds on a card.
 
-`filters` is as in `_engines/row_loops.py`. Sums run in the same order as on the processor and
+`filters` is as in `_engines/filter_words.py`. Sums run in the same order as on the processor and
 without fused operations, so responses are equal to the last bit.
 """
 
@@ -10,11 +10,10 @@ from typing import Any
 
 import torch
 
-from mvdfq._engines.filter_words import N_WORDS
+from mvdfq._engines.filter_words import N_TAPS, N_WORDS
 from mvdfq._engines.gpu import fused
 from mvdfq._engines.gpu.counts import histogram
 from mvdfq._engines.gpu.reading import Reading, Rows
-from mvdfq._engines.row_loops import N_TAPS
 
 MISSING = 255
 

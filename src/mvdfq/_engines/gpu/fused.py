@@ -91,7 +91,7 @@ def count(rows: Rows, readings: Sequence[Reading], sizes: list[int]) -> torch.Te
 def levels(data: torch.Tensor, rows: Rows, filters: Any, thresholds: torch.Tensor) -> torch.Tensor:
     """Return how many thresholds every response reaches, (n_filters, n_frames); 255 for NaN.
 
-    `filters` is as in `_engines/row_loops.py`; sums run in the same order as there.
+    `filters` is as in `_engines/filter_words.py`; sums run in the same order as there.
     """
     dilation, taps, members, zero_padded, _ = filters
     kinds = np.column_stack([zero_padded, taps, members]).astype(np.int32)

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from mvdfq.sequences import Sequences
-from mvdfq.terms.total import FittedSum
+from mvdfq.terms.total import FittedSum, Points
 
 
 @dataclass(frozen=True)
@@ -64,5 +64,23 @@ def kernel_sum(
     They are those of `FittedSum.likeness`. Cost: about the time of `predict`, and
     ``len(rows) * len(columns)`` products of sketches.
     """
-    points = clf.sum_.points(clf.sum_.read(clf.varying(X)))
+    points = points_of(clf, X)
     return clf.sum_.likeness(points[rows], points if columns is None else points[columns])
+
+
+def points_of(clf: Any, X: Sequences) -> Points:
+    """Return sequences as `FittedSum.likeness` compares them."""
+    return clf.sum_.points(clf.sum_.read(clf.varying(X)))
+
+
+def all_points(clf: Any, X: Sequences, known: np.ndarray) -> Points:
+    """Return `points_of`, given the places in `X` of the training sequences that are kept."""
+    train = clf.sum_.train
+    if train.read or len(np.unique(known)) < len(known):  # a plain term reads all sequences
+        return points_of(clf, X)
+    sketch = np.empty((len(X), train.sketch.shape[1]), np.float32)
+    sketch[known] = train.sketch
+    new = np.setdiff1d(np.arange(len(X)), known)
+    if new.size:
+        sketch[new] = points_of(clf, X[new]).sketch
+    return Points(sketch, [])

@@ -194,17 +194,14 @@ def curve(row: np.ndarray, most: int) -> list[float | None]:
     """
     if len(row) <= most:
         return [None if np.isnan(value) else value for value in row.tolist()]
-    edges = bin_edges(len(row), most // 2)
-    points: list[float | None] = []
-    for a, b in pairwise(edges.tolist()):
-        piece = row[a:b]
-        known = np.flatnonzero(~np.isnan(piece))
-        if not known.size:
-            points += [None, None]
-            continue
-        low, high = known[piece[known].argmin()], known[piece[known].argmax()]
-        points += [float(piece[i]) for i in sorted((low, high))]
-    return points
+    starts = bin_edges(len(row), most // 2)
+    piece = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
+    ends = [extreme.reduceat(row, starts[:-1]) for extreme in (np.fmin, np.fmax)]
+    # where each extreme is reached first; nowhere in a piece without values
+    places = [np.where(row == end[piece], np.arange(len(row)), len(row)) for end in ends]
+    low, high = (np.minimum.reduceat(place, starts[:-1]) for place in places)
+    pairs = np.where(low <= high, ends, ends[::-1]).T.ravel()
+    return [None if np.isnan(value) else value for value in pairs.tolist()]
 
 
 def letters_of(row: np.ndarray) -> str | None:

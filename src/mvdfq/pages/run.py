@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import clone
 
 from mvdfq._engines.choice import engine_of
-from mvdfq.classifier.similarity import kernel_sum
+from mvdfq.classifier.similarity import all_points, points_of
 from mvdfq.evaluation import Evaluation, Fold, useful_groups
 from mvdfq.evaluation.measures import share_interval
 from mvdfq.sequences import Sequences
@@ -147,9 +147,9 @@ class Run:
         if len(self.tested) * n > MOST_PAIRS:
             return None
         if self.knows_training:
-            return kernel_sum(clf, self.X, self.tested)
-        read = clf.sum_.read(clf.varying(self.X[self.tested]))
-        return clf.sum_.likeness(clf.sum_.points(read))
+            points = all_points(clf, self.X, self.recorder.trains[0][clf.train_index_])
+            return clf.sum_.likeness(points[self.tested], points)
+        return clf.sum_.likeness(points_of(clf, self.X[self.tested]))
 
     @cached_property
     def sides(self) -> np.ndarray:

@@ -83,8 +83,8 @@ class FittedSum(Short):
             return added(term.nearness(mine, y).times(term.share) for term, mine in pairs)
 
     @cached_property
-    def _train(self) -> Points:
-        """The training sequences."""
+    def train(self) -> Points:
+        """The training sequences that are kept."""
         kept = [term.train for term in self.terms if term.train is not None]
         return Points(self.sketches * self.scales[:, None], kept)
 
@@ -106,7 +106,7 @@ class FittedSum(Short):
         The kernel values of terms that keep training sequences are exact, the values of all other
         terms are products of sketches.
         """
-        right = self._train if right is None else right
+        right = self.train if right is None else right
         kernels = [term for term in self.terms if term.train is not None]
         with one_blas_thread():  # the last bits depend on the number of threads
             K = (left.sketch @ right.sketch.T).astype(float)

@@ -154,7 +154,7 @@ class Reasons:
         found: list[Any] = (
             find_regions(self.explanation, 10**6, self.about, self.is_joined)
             if self.has_letters
-            else find_moments(self.explanation, 10**6, self.about)
+            else find_moments(self.explanation, 10**6, self.about, self.top)
         )
         least = LEAST * max((abs(one.evidence) for one in found), default=0)
         kept = [one for one in found if abs(one.evidence) > least]

@@ -60,15 +60,22 @@ class Moment:
         return "; ".join(parts) if parts else "all channels"
 
 
-def find_moments(explanation: Explanation, n: int = 5, label: Any = None) -> list[Moment]:
+def find_moments(
+    explanation: Explanation, n: int = 5, label: Any = None, of_sign: int | None = None
+) -> list[Moment]:
     """Return the `n` moments with the most evidence for or against a class, the largest first.
 
-    Moments do not overlap. `label` is as in `Explanation.top`.
+    Moments do not overlap. `label` is as in `Explanation.top`. `of_sign` is the largest number of
+    moments for the class, and of moments against it.
     """
     column, sign = explanation.column(label)
     evidence, names = _by_channel(explanation, column, sign)
     rate = explanation.symbols.sampling_rate
     windows = strongest_windows(evidence.sum(axis=0), _width(evidence.shape[1], rate), n)
+    if of_sign is not None:  # describing a moment takes longer than finding it
+        signs = np.array([evidence[:, a:b].sum() > 0 for a, b in windows], bool)
+        kept = np.where(signs, signs.cumsum(), (~signs).cumsum()) <= of_sign
+        windows = [window for window, keep in zip(windows, kept, strict=True) if keep]
     return [_moment(explanation, evidence[:, a:b], names, (a, b)) for a, b in windows]
 
 

@@ -126,8 +126,8 @@ def _reasons(run: Run, f: int, why: Explanation, place: int, joined: bool) -> di
 
 def _moments(why: Explanation) -> list[dict[str, Any]]:
     """Return the moments with the most evidence, and what the channels do there."""
-    found = find_moments(why, len(why.by_time[0]), why.labels[0])
-    some = [[one for one in found if sign * one.evidence > 0][:MOMENTS] for sign in (1, -1)]
+    found = find_moments(why, len(why.by_time[0]), why.labels[0], MOMENTS)
+    some = [[one for one in found if sign * one.evidence > 0] for sign in (1, -1)]
     return [
         {"evidence": one.evidence, "what": one.what, "frames": list(one.frames)}
         for one in some[0] + some[1]

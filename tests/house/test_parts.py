@@ -146,16 +146,16 @@ KERNELS = {
 }
 
 
-def plain_gram(encoders, X):
-    kernel, rows = TERMS["PlainTerm"].example.kernel, of_symbols(encoders[0], X)
+def plain_gram(fitting, X):
+    kernel, rows = TERMS["PlainTerm"].example.kernel, of_symbols(fitting.encoders[0], X)
     return naive_gram(kernel, rows, rows, 4)
 
 
 def standard_gram(layouts):
     """Make the twin of a term of standardized words: the sum over all rows."""
 
-    def twin(encoders, X):
-        rows = zip(*of_symbols(encoders[0][0], X), strict=True)
+    def twin(fitting, X):
+        rows = zip(*of_symbols(fitting.pieces[0].encoders[0], X), strict=True)
         grams = [naive_views.gram(naive_views.standardized(row, layouts, 1, 0)) for row in rows]
         return np.sum([products for products, _ in grams], axis=0)
 
@@ -388,7 +388,7 @@ def test_profiles_do_what_their_twin_does():
 def test_terms_do_what_their_twins_do(name):
     X = mvdfq.check_sequences(NUMBERS[:6])
     fitting = clone(TERMS[name].example).fit(X, LABELS[:6], Work())
-    expected = TERMS[name].twin(fitting.encoders, NUMBERS[:6])
+    expected = TERMS[name].twin(fitting, NUMBERS[:6])
     assert_allclose(fitting.matrix(np.arange(6)), expected, rtol=1e-4, atol=1e-4)
 
 

@@ -18,7 +18,7 @@ from cases import (
 )
 from conftest import size
 from mvdfq import Mismatch, Profile, SequenceFeatures, SequenceKernel, Spatial, Spectrum
-from mvdfq.gram.portions import portions
+from mvdfq.gram.vocabulary import portions
 from naive import kernels as naive
 from twins import as_symbols, fast_features, fast_gram, n_groups, naive_counts
 
@@ -209,7 +209,7 @@ def test_a_limit_below_the_longest_sequence():
 
 def test_a_result_that_cannot_fit_is_refused_first(monkeypatch):
     X, features = many(), SequenceFeatures(Spectrum(3), memory_limit=10**5)
-    monkeypatch.setattr("mvdfq.gram.portions.available_memory", lambda: 10_000)
+    monkeypatch.setattr("mvdfq.gram.vocabulary.available_memory", lambda: 10_000)
     with pytest.raises(MemoryError, match=r"counts, whose features take about .* GB of memory are"):
         features.fit(X)
 

@@ -278,7 +278,7 @@ def test_the_innermost_engine_counts():
 
 def test_the_parameter_beats_the_context(monkeypatch):
     seen = []
-    monkeypatch.setattr("mvdfq.gram.tiles._on_gpu", lambda *_: seen.append(1))
+    monkeypatch.setattr("mvdfq.gram.gram_on_gpu.gpu_gram", lambda *_: seen.append(1))
     with card():
         mvdfq.SequenceKernel(mvdfq.Spectrum(1), engine="cpu").fit_transform(["AB", "BA"])
     assert not seen

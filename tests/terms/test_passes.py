@@ -10,7 +10,7 @@ from mvdfq._engines.spread import LocalBlocks
 from mvdfq.classifier import learning, passes
 from mvdfq.symbols import Symbols
 from mvdfq.terms import standard
-from mvdfq.terms.feature_blocks import Labelled, MatrixBlock, ShareBlock, WordColumns
+from mvdfq.terms.feature_blocks import Labelled, MatrixBlock, WordColumns
 from mvdfq.terms.pass_solver import PassSolver, minimise
 from mvdfq.terms.standard import Scale, column_sums, reader_of_words, root_shares
 from mvdfq.terms.svm import Problems
@@ -76,13 +76,13 @@ def test_dense_shares_are_bytes_where_nothing_is_missing():
     totals = np.array([9, 7, 8, 0])
     counts[3] = 0
     shares = np.sqrt(counts / np.maximum(totals, 1)[:, None]).astype(np.float32)
-    block = ShareBlock.of(shares, totals)
-    assert isinstance(block, ShareBlock)
+    block = MatrixBlock.of_shares(shares, totals)
+    assert block.values.dtype == np.uint8
     weights = rng.normal(size=(6, 2)).astype(np.float32)
     assert_allclose(block.times(weights), shares @ weights, rtol=1e-4, atol=1e-6)
     slopes = rng.normal(size=(4, 2)).astype(np.float32)
     assert_allclose(block.gathered(slopes), shares.T @ slopes, rtol=1e-4, atol=1e-6)
-    assert isinstance(ShareBlock.of(shares, totals + 1), MatrixBlock)  # other totals: no counts
+    assert MatrixBlock.of_shares(shares, totals + 1).scale is None  # other totals: no counts
 
 
 # Solver

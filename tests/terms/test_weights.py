@@ -8,7 +8,7 @@ from scipy.optimize import minimize
 
 import mvdfq
 from mvdfq import SequenceClassifier, SequenceKernel, Spectrum
-from mvdfq.terms.alignment import align, group_units, row_units, unit_grams
+from mvdfq.terms.alignment import align, unit_grams
 from twins import as_symbols, naive_gram, random_sequences
 
 
@@ -70,12 +70,12 @@ def test_units_are_the_rows_and_groups_of_the_kernel(manifold):
     X = random_sequences(np.random.default_rng(0), [9, 12, 15, 8], [3, 2, 4])
     kernel = SequenceKernel(Spectrum([1, 2]), manifold=manifold).fit(as_symbols(X, [3, 2, 4]))
     options = {"manifold": manifold, "normalize": False}
-    rows = list(unit_grams(row_units(kernel.train_, kernel.plan_)))
+    rows = list(unit_grams(kernel.train_, kernel.plan_, by_rows=True))
     for r, K in enumerate(rows):
         one = [[x[r]] for x in X]
         expected = naive_gram(Spectrum([1, 2]), one, one, [[3, 2, 4][r]], **options)
         assert_allclose(K, expected, rtol=1e-5)
-    groups = list(unit_grams(group_units(kernel.train_, kernel.plan_)))
+    groups = list(unit_grams(kernel.train_, kernel.plan_, by_rows=False))
     for k, K in zip([1, 2], groups, strict=True):
         expected = naive_gram(Spectrum(k), X, X, [3, 2, 4], **options)
         assert_allclose(K / K[0, 0], expected / expected[0, 0], rtol=1e-5)

@@ -3,7 +3,7 @@
 import numpy as np
 
 from mvdfq._engines.compiled import compiled, inlined, inner
-from mvdfq._engines.filter_words import N_TAPS, N_WORDS
+from mvdfq._engines.filter_words import N_WORDS
 
 
 @compiled
@@ -135,19 +135,3 @@ def add_to(out, values, factor):
     """Add values * factor to `out`."""
     for k in range(out.size):
         out[k] += values[k] * factor
-
-
-@compiled
-def spread_taps(by_channel, dilation, out):
-    """Divide the evidence of responses equally among the frames that a response reads.
-
-    Taps beyond the ends carry nothing: else the ends would gather what belongs to the middle.
-    `out` is (n_columns, n_channels, n_frames).
-    """
-    n, half = by_channel.shape[1], N_TAPS // 2
-    for c in range(by_channel.shape[0]):
-        for t in range(n):
-            first, last = -min(t // dilation, half), min((n - 1 - t) // dilation, half)
-            for tap in range(first, last + 1):
-                for k in range(out.shape[0]):
-                    out[k, c, t + tap * dilation] += by_channel[c, t, k] / (last - first + 1)

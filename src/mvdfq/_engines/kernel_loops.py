@@ -1,4 +1,4 @@
-"""Loops of single kernels: mismatches, profiles and subsequences.
+"""Loops of single kernels: profiles and subsequences.
 
 Compiled, without checks, one thread each. Callers guarantee that outputs are large enough.
 """
@@ -7,84 +7,6 @@ import numpy as np
 
 from mvdfq._engines.compiled import compiled, inner
 from mvdfq._engines.cpu import segment
-
-
-@compiled
-def count_grid(words, order, group, p, q, out):
-    """Write the words that mix the symbols at `p` and `q` of words equal elsewhere.
-
-    `order` brings words of one `group` together. Each group of more than one word gives all
-    pairs of a symbol seen at `p` and a symbol seen at `q`. Returns the number of words; writes
-    words while they fit into `out`, so a first call with an empty `out` only counts.
-    """
-    count = start = 0
-    # symbols of these two positions alone: an alphabet may be much larger
-    largest = 0
-    for w in range(words.shape[0]):
-        largest = max(largest, words[w, p], words[w, q])
-    seen_p, seen_q = np.zeros(largest + 1, np.bool_), np.zeros(largest + 1, np.bool_)
-    values_p, values_q = np.empty(largest + 1, np.int64), np.empty(largest + 1, np.int64)
-    while start < order.size:
-        n_p = n_q = 0
-        stop = start
-        while stop < order.size and group[order[stop]] == group[order[start]]:
-            a, b = words[order[stop], p], words[order[stop], q]
-            if not seen_p[a]:
-                seen_p[a] = True
-                values_p[n_p] = a
-                n_p += 1
-            if not seen_q[b]:
-                seen_q[b] = True
-                values_q[n_q] = b
-                n_q += 1
-            stop += 1
-        for i in range(n_p):
-            # cleared by what was set: clearing the whole alphabet for each group would take longer
-            seen_p[values_p[i]] = False
-            for j in range(n_q):
-                if stop - start > 1:
-                    if count < out.shape[0]:
-                        for place in range(words.shape[1]):
-                            out[count, place] = words[order[start], place]
-                        out[count, p] = values_p[i]
-                        out[count, q] = values_q[j]
-                    count += 1
-        for j in range(n_q):
-            seen_q[values_q[j]] = False
-        start = stop
-    return count
-
-
-@compiled
-def add_neighbours(ids, factors, gapped_ptr, gapped_sequence, gapped_count, n_sequences, columns):
-    """Sum, for every word, the columns of gapped words in `ids`, times the factor of each set.
-
-    Writes to `columns`, a tuple of indptr, sequence and count; returns the number of counts.
-    """
-    indptr, sequence, count = columns
-    total = np.zeros(n_sequences)
-    # stamp[s] == w: total[s] belongs to word w; so `total` is not cleared for every word
-    stamp = np.full(n_sequences, -1)
-    n_counts = 0
-    for w in range(ids.shape[0]):
-        begin = n_counts
-        for j in range(ids.shape[1]):
-            if ids[w, j] < 0:
-                continue
-            for e in range(gapped_ptr[ids[w, j]], gapped_ptr[ids[w, j] + 1]):
-                s = gapped_sequence[e]
-                if stamp[s] != w:
-                    stamp[s] = w
-                    total[s] = 0
-                    sequence[n_counts] = s
-                    n_counts += 1
-                total[s] += factors[j] * gapped_count[e]
-        # columns promise ascending sequences, and gapped words are visited set by set
-        sequence[begin:n_counts].sort()
-        for e in range(begin, n_counts):
-            count[e] = total[sequence[e]]
-        indptr[w + 1] = n_counts
-    return n_counts
 
 
 @compiled

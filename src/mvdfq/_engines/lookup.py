@@ -5,6 +5,8 @@ alphabets are the keys themselves (*dense*). Other slots are found by open addre
 the keys of a row stand in `keys[first[r]:first[r + 1]]`, `EMPTY` in places without a key.
 """
 
+from typing import Any
+
 import numpy as np
 
 from mvdfq._engines.compiled import compiled, inlined, inner
@@ -44,26 +46,14 @@ def find_keys(keys, words, out):
         out[w] = np.int64(place) if keys[place] == words[w] else -1
 
 
-@compiled
-def add_weights(indptr, sequence, value, coefficients, out):
-    """Add, for every word, the coefficients of the sequences it occurs in, times its value there.
-
-    `coefficients` is (n_sequences, n_columns), `out` (n_words, n_columns).
-    """
-    for c in range(out.shape[0]):
-        for e in range(indptr[c], indptr[c + 1]):
-            own = coefficients[sequence[e]]
-            for j in range(own.size):
-                out[c, j] += value[e] * own[j]
-
-
 @inner
-def count_dense(codes, start, stop, present, group, base, n_levels, cells, touched):
-    """Count the words of one row of one sequence at their keys: ``cells[key, cell]``.
+def count_slots(codes, start, stop, present, group, base, n_levels, local, cells, touched):
+    """Count the words of one row of one sequence at their slots: ``cells[slot, cell]``.
 
-    `cells` must be 0 and `touched` gets the keys of the words; returns how many there are. The
-    cells of a pyramid are a binary heap: each cell is the sum of its two halves. So only the
-    finest cells are counted, and the other cells are added up.
+    The slot of a word is its key or, if there are `local` keys, its place among them. `cells` must
+    be 0 and `touched` gets the slots of the words; returns how many there are. The cells of a
+    pyramid are a binary heap: each cell is the sum of its two halves. So only the finest cells are
+    counted, and the other cells are added up.
     """
     read, weights, buffer = group
     windows = read[1]
@@ -78,16 +68,20 @@ def count_dense(codes, start, stop, present, group, base, n_levels, cells, touch
             begin, end = segment(n_words, n_levels - 1, fine)
             words = buffer[: end - begin]
             for i in range(read_words(codes, start + begin, read, j, base, present, words)):
-                count = cells[words[i]]
+                slot = words[i]
+                if local is not None:
+                    slot = place_of(local, words[i])
+                    local[slot] = words[i]
+                count = cells[slot]
                 # the first cell is the whole sequence, so 0 means that the word is new
                 if count[0] == 0:
-                    touched[n_touched] = words[i]
+                    touched[n_touched] = slot
                     n_touched += 1
                 if n_fine > 1:
                     count[0] = 1  # only a mark: the whole sequence is added up below
                 count[n_fine - 1 + fine] += weights[j]
-    for word in touched[:n_touched]:
-        count = cells[word]
+    for slot in touched[:n_touched]:
+        count = cells[slot]
         for cell in range(n_fine - 2, -1, -1):
             # from fine to coarse: both halves are complete before their sum is taken
             count[cell] = count[2 * cell + 1] + count[2 * cell + 2]
@@ -95,76 +89,32 @@ def count_dense(codes, start, stop, present, group, base, n_levels, cells, touch
 
 
 @inlined
-def weigh_dense(cells, touched, values, root, margin):
+def weigh_slots(local, cells, touched, keys, mine, values, root, margin):
     """Add the weights of the counted words to `margin`; return the sum of squared counts.
 
-    Clears the counts.
+    Clears the counts. `mine` are the slots of the row; `keys` is None if slots are keys.
     """
     squares = 0.0
-    for word in touched:
+    own = values[mine]
+    if keys is not None:
+        learned = keys[mine]
+    for slot in touched:
+        place, known = slot, True
+        if keys is not None:
+            place = place_of(learned, local[slot])
+            # a word that training did not have counts in the norm, but has no weights
+            known = learned[place] == local[slot]
+            local[slot] = EMPTY
         for cell in range(cells.shape[1]):
-            count = cells[word, cell]
+            count = cells[slot, cell]
             if count == 0:
                 continue
             # on the way: clearing all cells would take longer than a short sequence
-            cells[word, cell] = 0
+            cells[slot, cell] = 0
             value = np.sqrt(count) if root else count
             squares += value * value
-            for c in range(margin.size):
-                margin[c] += np.float32(value) * values[word, cell, c]
-    return squares
-
-
-@inlined
-def count_hashed(codes, start, stop, present, group, base, n_levels, scratch):
-    """Count the words of one row of one sequence in the finest cells of the pyramid.
-
-    The counts of a word stand at its place among the `local` keys; `touched` lists these places.
-    Returns the number of touched places.
-    """
-    read, weights, buffer = group
-    windows = read[1]
-    local, count, touched, _ = scratch
-    n_touched = 0
-    for j in range(weights.size):
-        n_words = max(stop - start - windows[j, -1], 0)
-        for fine in range(count.shape[1]):
-            begin, end = segment(n_words, n_levels - 1, fine)
-            words = buffer[: end - begin]
-            for i in range(read_words(codes, start + begin, read, j, base, present, words)):
-                place = place_of(local, words[i])
-                if local[place] == EMPTY:
-                    local[place] = words[i]
-                    touched[n_touched] = place
-                    n_touched += 1
-                count[place, fine] += weights[j]
-    return n_touched
-
-
-@inlined
-def weigh_hashed(n_touched, scratch, keys, values, root, margin):
-    """Do as `weigh_dense` does for hashed words, and clear the counts."""
-    local, count, touched, cells = scratch
-    n_fine = count.shape[1]
-    squares = 0.0
-    for i in range(n_touched):
-        slot = touched[i]
-        place = place_of(keys, local[slot])
-        # a word that training did not have counts in the norm, but has no weights
-        known = keys[place] == local[slot]
-        for fine in range(n_fine):
-            cells[n_fine - 1 + fine] = count[slot, fine]
-        for cell in range(n_fine - 2, -1, -1):
-            cells[cell] = cells[2 * cell + 1] + cells[2 * cell + 2]
-        for cell in range(cells.size):
-            value = np.sqrt(cells[cell]) if root else cells[cell]
-            squares += value * value
-            if known and value > 0:
-                for c in range(margin.size):
-                    margin[c] += np.float32(value) * values[place, cell, c]
-        # clear only the touched places: clearing all would take longer than a short sequence
-        count[slot] = 0
-        local[slot] = EMPTY
+            for c in range(margin.size if known else 0):
+                margin[c] += np.float32(value) * own[place, cell, c]
     return squares
 
 
@@ -182,34 +132,28 @@ def score(
     the weight of the group in the row; to `total`, the squared counts.
     """
     margins, own, total = out
-    _, cells, touched, _ = memory
+    local, cells, touched = memory
     margin, everywhere = np.empty(margins.shape[2], np.float32), np.empty(0, np.bool_)
     for s in range(offsets.size - 1):
         for r in range(bases.size):
             here = present[r] if present.size else everywhere
-            start, stop = offsets[s], offsets[s + 1]
+            ends = offsets[s], offsets[s + 1]
             base, mine = np.uint64(bases[r]), slice(first[r], first[r + 1])
             margin[:] = 0
-            if keys is None:
-                n = count_dense(codes[r], start, stop, here, group, base, n_levels, cells, touched)
-                squares = weigh_dense(cells, touched[:n], values[mine], root, margin)
-            else:
-                n = count_hashed(codes[r], start, stop, here, group, base, n_levels, memory)
-                squares = weigh_hashed(n, memory, keys[mine], values[mine], root, margin)
+            n = count_slots(codes[r], *ends, here, group, base, n_levels, local, cells, touched)
+            squares = weigh_slots(local, cells, touched[:n], keys, mine, values, root, margin)
             for c in range(margin.size):
                 margins[s, r, c] += margin[c]
             total[s, r] += squares
             own[s, r] += weights[r] * squares
 
 
-def scratch(most: int, n_levels: int, dense: bool) -> tuple[np.ndarray, ...]:
+def scratch(most: int, n_levels: int, dense: bool) -> tuple[Any, np.ndarray, np.ndarray]:
     """Return memory of `score`, to count at most `most` words of one row of one sequence.
 
-    Local keys, counts, the touched keys or places, and the cells of one word. Dense counts stand
-    at their keys and need no local keys.
+    Local keys, counts, and the touched slots. Dense counts stand at their keys and need no local
+    keys.
     """
-    n_cells = 2**n_levels - 1
     capacity = most if dense else most * 3 // 2 + 1  # two thirds full, so searches stay short
-    local = np.full(0 if dense else capacity, EMPTY)
-    count = np.zeros((capacity, n_cells if dense else n_cells // 2 + 1))
-    return local, count, np.empty(capacity, np.uint64), np.empty(n_cells)
+    local = None if dense else np.full(capacity, EMPTY)
+    return local, np.zeros((capacity, 2**n_levels - 1)), np.empty(capacity, np.uint64)

@@ -2,14 +2,13 @@
 
 Shares are lists of (column, value), one list per sequence, as in a CSR matrix: sequence ``s`` has
 the places from ``indptr[s]`` to ``indptr[s + 1]``. Loops over the lists take one pass, where
-products and slices of sparse matrices copy everything several times. The last two functions
-read counts: the value of a word is the root of its count, times the scale of the sequence.
+products and slices of sparse matrices copy everything several times.
 """
 
 import numpy as np
 
 from mvdfq._engines.compiled import compiled
-from mvdfq._engines.lookup import count_dense
+from mvdfq._engines.lookup import count_slots
 
 
 @compiled
@@ -24,9 +23,8 @@ def list_counts(codes, offsets, present, group, base, n_levels, start, n_words, 
     columns, counts = out
     for s in range(offsets.size - 1):
         place = first[s] + filled[s]
-        n = count_dense(
-            codes, offsets[s], offsets[s + 1], present, group, base, n_levels, cells, touched
-        )
+        ends = offsets[s], offsets[s + 1]
+        n = count_slots(codes, *ends, present, group, base, n_levels, None, cells, touched)
         for word in touched[:n]:
             for cell in range(cells.shape[1]):
                 if cells[word, cell] != 0:
@@ -75,15 +73,21 @@ def add_columns(values, weight, held, total, squares):
 
 
 @compiled
-def add_entries(lists, weight, held, total, squares):
-    """Do what `add_columns` does, for a sparse matrix; `lists` is (indptr, columns, values)."""
-    indptr, columns, values = lists
-    for i in range(weight.size):
-        for e in range(indptr[i], indptr[i + 1]):
-            j, value = columns[e], np.float64(values[e])
-            held[j] += weight[i]
-            total[j] += weight[i] * value
-            squares[j] += weight[i] * (value * value)
+def add_entries(indptr, columns, values, scale, weight, held, total, squares):
+    """Do what `add_columns` does, for a sparse matrix.
+
+    With a `scale` per sequence, the values are counts: see `multiply_counts`.
+    """
+    for s in range(weight.size):
+        for e in range(indptr[s], indptr[s + 1]):
+            if scale is None:
+                value = np.float64(values[e])
+            else:
+                value = np.sqrt(np.float32(values[e])) * scale[s]
+            column = np.int64(columns[e])
+            held[column] += weight[s]
+            total[column] += weight[s] * value
+            squares[column] += weight[s] * (value * value)
 
 
 @compiled
@@ -108,8 +112,9 @@ def standardize(lists, places, mean, factor, out):
 def multiply_counts(indptr, columns, counts, scale, transposed, factors, out):
     """Add the product of the values of all words with `factors` to `out`, in float32.
 
-    `factors` is (n_words, n_columns) and `out` (n_sequences, n_columns); of the transposed product,
-    the other way round.
+    The value of a word is the root of its count, times the scale of the sequence. `factors` is
+    (n_words, n_columns) and `out` (n_sequences, n_columns); of the transposed product, the other
+    way round.
     """
     for s in range(indptr.size - 1):
         for e in range(indptr[s], indptr[s + 1]):
@@ -118,18 +123,3 @@ def multiply_counts(indptr, columns, counts, scale, transposed, factors, out):
             a, b = (word, s) if transposed else (s, word)
             for c in range(out.shape[1]):
                 out[a, c] += value * factors[b, c]
-
-
-@compiled
-def sum_counts(indptr, columns, counts, scale, weight, held, total, squares):
-    """Add to every word its number of sequences, the sum of its values and of their squares.
-
-    Sequence ``s`` counts ``weight[s]`` times.
-    """
-    for s in range(indptr.size - 1):
-        for e in range(indptr[s], indptr[s + 1]):
-            value = np.sqrt(np.float32(counts[e])) * scale[s]
-            word = np.int64(columns[e])
-            held[word] += weight[s]
-            total[word] += weight[s] * value
-            squares[word] += weight[s] * (value * value)

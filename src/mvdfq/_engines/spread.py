@@ -120,11 +120,7 @@ def kept_on(client: Any, value: Any) -> Any:
     """
     with warnings.catch_warnings():  # the value is sent once, as the warning advises
         warnings.filterwarnings("ignore", "Sending large graph")
-        return client.submit(_same, value, pure=False)
-
-
-def _same(value: Any) -> Any:
-    return value
+        return client.submit(lambda value: value, value, pure=False)
 
 
 class DaskBlocks:
@@ -149,7 +145,11 @@ class DaskBlocks:
         """Return the sum over all blocks of ``function(block, *args)``, added up by a tree."""
         client, chosen = self.client, self.blocks[::stride]
         shared = kept_on(client, args)
-        level = [client.submit(_applied, function, block, shared, pure=False) for block in chosen]
+
+        def apply(block: Any, args: Sequence[Any]) -> Any:
+            return function(block, *args)
+
+        level = [client.submit(apply, block, shared, pure=False) for block in chosen]
         while len(level) > 1:
             # neighbours first: the order of the sum does not depend on which worker is faster
             groups = [level[i : i + BRANCHES] for i in range(0, len(level), BRANCHES)]
@@ -157,10 +157,6 @@ class DaskBlocks:
         result = level[0].result()
         report(len(chosen), len(chosen))
         return result
-
-
-def _applied(function: Callable[..., Any], block: Any, args: Sequence[Any]) -> Any:
-    return function(block, *args)
 
 
 def run_on_cluster(

@@ -92,7 +92,7 @@ class SequenceMap(TransformerMixin, BaseEstimator):
         values : ndarray of shape (n_train, n_train) or (n_train, n_features_out)
             What `transform` returns for the training sequences.
         """
-        return self._framed(self._fit_transform(X))
+        return self._framed(self.values(*self._fit(X)))
 
     def transform(self, X: Any) -> Any:
         """Compare sequences with the sequences of `fit`, or count their words.
@@ -122,10 +122,8 @@ class SequenceMap(TransformerMixin, BaseEstimator):
             )
         return values.toarray()
 
-    def _fit(self, X: Any) -> Any:
-        raise NotImplementedError
-
-    def _fit_transform(self, X: Any) -> Any:
+    def _fit(self, X: Any) -> tuple[Any, ...]:
+        """Learn from the training sequences; return them, and what else `values` can use."""
         raise NotImplementedError
 
     def values(self, collection: Any) -> Any:
@@ -148,13 +146,16 @@ class SequenceMap(TransformerMixin, BaseEstimator):
         weights = _check_weights(
             self.row_weights, len(self.n_symbols_), self.rows_, "row_weights", "row"
         )
-        group_weights = None
-        if self.group_weights is not None:
+        group_weights: Any = self.group_weights
+        if group_weights is not None:
             n_groups = len(kernel.groups(int(self.n_symbols_[0])))
-            group_weights = _check_weights(
-                self.group_weights, n_groups, slice(None), "group_weights", "group"
-            )
+            about: Any = slice(None), "group_weights", "group"
+            group_weights = _check_weights(group_weights, n_groups, *about)
         collection = self._in_use(collection)
+        vocabularies: dict[tuple[int, int], np.ndarray] = {}
+        for r in range(len(weights)) if kernel.needs_vocabulary else ():
+            found = kernel.vocabulary(kernel.row([collection], r))
+            vocabularies |= {(r, dilation): words for dilation, words in found.items()}
         self.plan_ = Plan(
             kernel,
             self.n_symbols_[self.rows_],
@@ -164,7 +165,8 @@ class SequenceMap(TransformerMixin, BaseEstimator):
             group_weights=group_weights,
             n_levels=self.pyramid,
             listed=listed,
-        ).with_vocabularies(collection)
+            vocabularies=vocabularies,
+        )
         return collection
 
     def _read(self, X: Any, n_symbols: Any = None) -> Ragged:
@@ -225,7 +227,14 @@ class SequenceMap(TransformerMixin, BaseEstimator):
         everything = np.arange(len(self.n_symbols_))
         if self.constant_rows == "keep" or not isinstance(collection, Symbols):
             return everything
-        constant = np.array([_is_constant(row, collection.missing) for row in collection.codes])
+        constant = np.ones(len(everything), bool)
+        for r, codes in enumerate(collection.codes):
+            # the first frames of nearly every row differ already
+            for part in (codes[:GLANCE], codes):
+                present = part[part != collection.missing]
+                constant[r] &= not (present != present[:1]).any()
+                if not constant[r]:
+                    break
         if constant.all():
             return everything
         if constant.any() and self.constant_rows == "drop":
@@ -283,15 +292,6 @@ def are_letters(X: Any) -> bool:
     return len(rows) > 0 and all(isinstance(row, str) for row in rows)
 
 
-def _is_constant(codes: np.ndarray, missing: int) -> bool:
-    # the first frames of nearly every row differ already
-    for part in (codes[:GLANCE], codes):
-        present = part[part != missing]
-        if (present != present[:1]).any():
-            return False
-    return True  # also without any symbol
-
-
 def _check_weights(weights: Any, n: int, used: Any, name: str, what: str) -> np.ndarray:
     """Return the weights of what is in use; None means 1 for all `n`."""
     weights = np.ones(n) if weights is None else np.asarray(weights, dtype=float)
@@ -309,23 +309,6 @@ def _check_options(estimator: SequenceMap, kernel: Kernel) -> None:
     if not isinstance(kernel, Kernel):
         raise TypeError(f"kernel must be a kernel such as mvdfq.Spectrum(3), got {kernel!r}.")
     kernel.check()
-    _check_values(estimator)
-    if not kernel.has_features and (estimator.manifold or estimator.pyramid > 1):
-        raise ValueError(f"{kernel!r} has no explicit features; pass manifold=False and pyramid=1.")
-    if estimator.group_weights is not None and not kernel.has_groups:
-        raise ValueError(f"{kernel!r} has no groups to weight; pass group_weights=None.")
-    if estimator.word_weights is not None and not kernel.has_features:
-        raise ValueError(f"{kernel!r} is not a sum over words; pass word_weights=None.")
-    if not kernel.is_definite:
-        warnings.warn(
-            f"{type(kernel).__name__} is not positive semi-definite, so an SVM may not reach its "
-            f"optimum; mvdfq.Mismatch is positive semi-definite.",
-            stacklevel=5,
-        )
-
-
-def _check_values(estimator: SequenceMap) -> None:
-    """Refuse values that do not exist, and values that need another value."""
     for name, allowed in [
         ("row_norm", ("none", "cosine")),
         ("constant_rows", ("drop", "keep", "ignore")),
@@ -334,36 +317,54 @@ def _check_values(estimator: SequenceMap) -> None:
         value = getattr(estimator, name)
         if value not in allowed:
             raise ValueError(f"{name} must be one of {allowed}, got {value!r}.")
-    if not isinstance(estimator.pyramid, int | np.integer) or not 1 <= estimator.pyramid <= 16:
-        raise ValueError(f"pyramid must be a number of levels, 1 to 16, got {estimator.pyramid!r}.")
-    if estimator.min_share is not None:
-        _check_min_share(estimator.min_share, estimator.word_weights)
-    if (n_features := getattr(estimator, "n_features", None)) is not None:
-        _check_n_features(n_features, estimator.word_weights)
-    if (gamma := getattr(estimator, "gamma", None)) is not None:
+    min_share: Any = estimator.min_share
+    pyramid, weights = estimator.pyramid, estimator.word_weights
+    if not isinstance(pyramid, int | np.integer) or not 1 <= pyramid <= 16:
+        raise ValueError(f"pyramid must be a number of levels, 1 to 16, got {pyramid!r}.")
+    n_features, gamma = (getattr(estimator, name, None) for name in ("n_features", "gamma"))
+    if gamma is not None:
         check_positive(gamma, "gamma")
-        if not estimator.normalize:
-            raise ValueError("gamma needs normalize=True, got normalize=False.")
-
-
-def _check_min_share(min_share: Any, word_weights: str | None) -> None:
-    if word_weights is None:
-        raise ValueError(
+    is_share = isinstance(min_share, Real) and 0 <= float(min_share) < 1
+    for is_wrong, message in [
+        (
+            min_share is not None and weights is None,
             f"min_share={min_share!r} needs word weights; pass word_weights='std' or 'idf', or "
-            f"min_share=None."
-        )
-    if not isinstance(min_share, Real) or not 0 <= float(min_share) < 1:
-        raise ValueError(
+            f"min_share=None.",
+        ),
+        (
+            min_share is not None and not is_share,
             f"min_share must be a share of the training sequences, at least 0 and below 1, got "
-            f"{min_share!r}."
-        )
-
-
-def _check_n_features(n_features: Any, word_weights: str | None) -> None:
-    if word_weights is not None:
-        raise ValueError(
-            f"word_weights={word_weights!r} needs one column per word, but "
-            f"n_features={n_features!r} hashes words; pass n_features=None."
-        )
-    if check_whole(n_features, "n_features") >= 2**31:
+            f"{min_share!r}.",
+        ),
+        (
+            n_features is not None and weights is not None,
+            f"word_weights={weights!r} needs one column per word, but n_features={n_features!r} "
+            f"hashes words; pass n_features=None.",
+        ),
+        (
+            gamma is not None and not estimator.normalize,
+            "gamma needs normalize=True, got normalize=False.",
+        ),
+        (
+            not kernel.has_features and (estimator.manifold or pyramid > 1),
+            f"{kernel!r} has no explicit features; pass manifold=False and pyramid=1.",
+        ),
+        (
+            estimator.group_weights is not None and not kernel.has_groups,
+            f"{kernel!r} has no groups to weight; pass group_weights=None.",
+        ),
+        (
+            weights is not None and not kernel.has_features,
+            f"{kernel!r} is not a sum over words; pass word_weights=None.",
+        ),
+    ]:
+        if is_wrong:
+            raise ValueError(message)
+    if n_features is not None and check_whole(n_features, "n_features") >= 2**31:
         raise ValueError(f"n_features must be below 2**31, got {n_features}.")
+    if not kernel.is_definite:
+        warnings.warn(
+            f"{type(kernel).__name__} is not positive semi-definite, so an SVM may not reach its "
+            f"optimum; mvdfq.Mismatch is positive semi-definite.",
+            stacklevel=5,
+        )

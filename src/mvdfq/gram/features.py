@@ -10,13 +10,14 @@ from sklearn.utils.validation import check_is_fitted
 from mvdfq._engines.choice import engine_of
 from mvdfq.gram.base import SequenceMap, warn_wordless
 from mvdfq.gram.plan import inverse_root
-from mvdfq.gram.portions import portions, stacked
 from mvdfq.gram.vocabulary import (
     Buckets,
     Vocabulary,
     WordCounts,
     assemble,
     count_words,
+    portions,
+    stacked,
     vocabulary_of,
 )
 from mvdfq.gram.weights import weigh_words
@@ -121,9 +122,6 @@ class SequenceFeatures(SequenceMap):
 
     n_features: int | None = None
 
-    def _fit_transform(self, X: Any) -> sp.csr_array:
-        return self.values(*self._fit(X))
-
     def values(self, collection: Any, counted: list[WordCounts] | None = None) -> sp.csr_array:
         """Count the words of a collection that `read_new` returned."""
         features, own = self._counted(collection, counted)
@@ -175,19 +173,15 @@ class SequenceFeatures(SequenceMap):
             self.columns_: Vocabulary | Buckets = Buckets(self.n_features)
             counted = None
         else:
-            counted = self._fit_vocabulary(collection)
+            cuts = portions(collection, self.plan_, self.memory_limit, self.n_jobs)
+            # too much for one pass: list the words first; they are counted again for the result
+            counted = self._words(collection) if len(cuts) == 1 else None
+            if self.word_weights is not None:
+                self.plan_ = weigh_words(collection, self, counted)
+            parts = (self._words(collection[cut]) for cut in cuts) if counted is None else [counted]
+            self.columns_ = vocabulary_of(parts, self.plan_)
         self.n_features_out_ = self.columns_.size
         return collection, counted
-
-    def _fit_vocabulary(self, collection: Ragged) -> list[WordCounts] | None:
-        cuts = portions(collection, self.plan_, self.memory_limit, self.n_jobs)
-        # too much for one pass: list the words first; the caller counts them again for the result
-        counted = self._words(collection) if len(cuts) == 1 else None
-        if self.word_weights is not None:
-            self.plan_ = weigh_words(collection, self, counted)
-        parts = (self._words(collection[cut]) for cut in cuts) if counted is None else [counted]
-        self.columns_ = vocabulary_of(parts, self.plan_)
-        return counted
 
     def _counted(
         self, collection: Ragged, counted: list[WordCounts] | None = None

@@ -128,19 +128,15 @@ class SequenceKernel(SequenceMap):
 
     train_: Ragged = field(init=False)
 
-    def _fit(self, X: Any) -> None:
+    def _fit(self, X: Any) -> tuple[Ragged]:
         self.train_ = self._fit_plan(X, listed=self.word_weights is not None)
         if self.word_weights is not None:
-            with engine_of(self):
-                self.plan_ = weigh_words(self.train_, self)
-
-    def _fit_transform(self, X: Any) -> np.ndarray:
-        self._fit(X)
-        return self.compare(self.train_, None)[0]
+            self.plan_ = weigh_words(self.train_, self)
+        return (self.train_,)
 
     def values(self, collection: Any) -> np.ndarray:
         """Compare a collection that `read_new` returned with `train_`."""
-        return self.compare(collection, self.train_)[0]
+        return self.compare(collection, None if collection is self.train_ else self.train_)[0]
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """Return one name per column: the sequences of `fit`, by their index.

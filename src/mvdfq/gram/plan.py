@@ -7,7 +7,6 @@ import numpy as np
 
 from mvdfq._utils.short import Short
 from mvdfq.kernels import Group, Kernel
-from mvdfq.kernels.base import Row
 from mvdfq.kernels.counting import GroupTask
 from mvdfq.kernels.keys import find_sorted, find_words, word_keys
 from mvdfq.sequences import Ragged
@@ -92,14 +91,9 @@ class Plan(Short):
         return self.root or self.row_norm == "cosine"
 
     @property
-    def needs_counts(self) -> bool:
-        """Whether each count is needed, not only inner products of counts."""
-        return self.root or self.listed
-
-    @property
     def counts_groups(self) -> bool:
         """Whether the kernel is a sum over the words of its groups of layouts."""
-        return self.kernel.counts_groups(self.needs_counts)
+        return self.kernel.counts_groups(needs_counts=self.root or self.listed)
 
     @property
     def bytes_per_frame(self) -> int:
@@ -107,18 +101,6 @@ class Plan(Short):
         if self.counts_groups:
             return BYTES_PER_WORD * max(len(group.layouts) for group in self.groups(0))
         return self.kernel.own_bytes_per_frame(int(self.n_symbols.max()))
-
-    @property
-    def words_per_frame(self) -> int | None:
-        """Most words that all tasks together read per frame; None if only counting can tell."""
-        if not self.counts_groups:
-            return None
-        rows = range(len(self.row_weights))
-        return sum(len(g.layouts) * self.n_levels for r in rows for g in self.groups(r))
-
-    def row(self, parts: list[Any], r: int) -> Row:
-        """Return row `r` of one or more collections, joined, in the form that tasks read."""
-        return self.kernel.row(parts, r)
 
     def groups(self, r: int) -> list[Group]:
         """Return the groups of layouts of row `r`, with their weights."""
@@ -139,7 +121,7 @@ class Plan(Short):
         own = self.kernel.own_tasks(
             int(self.n_symbols[r]),
             self.cells,
-            self.needs_counts,
+            self.root or self.listed,
             self.listed,
             {d: words for (row, d), words in self.vocabularies.items() if row == r},
         )
@@ -162,31 +144,6 @@ class Plan(Short):
         without these weights: for square roots of counts, the sums of the counts.
         """
         return inverse_root(own if self.row_norm == "cosine" else total)
-
-    def only_row(self, r: int) -> "Plan":
-        """Return the plan for only row `r`, with weight 1."""
-
-        def mine(by_task: Any) -> Any:
-            return by_task and {(0, t): value for (row, t), value in by_task.items() if row == r}
-
-        return replace(
-            self,
-            n_symbols=self.n_symbols[r : r + 1],
-            row_weights=np.ones(1),
-            vocabularies=mine(self.vocabularies),
-            word_factors=mine(self.word_factors),
-        )
-
-    def with_vocabularies(self, collection: Ragged) -> "Plan":
-        """Return the plan with the words that occur in `collection`, if the kernel needs them."""
-        if not self.kernel.needs_vocabulary:
-            return self
-        words = {
-            (r, d): words
-            for r in range(len(self.row_weights))
-            for d, words in self.kernel.vocabulary(self.row([collection], r)).items()
-        }
-        return replace(self, vocabularies=words)
 
 
 def inverse_root(own: np.ndarray) -> np.ndarray:

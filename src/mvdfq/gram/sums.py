@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from mvdfq._engines import cpu
-from mvdfq.gram.plan import Plan, Tile, WordFactors
+from mvdfq.gram.plan import Plan, WordFactors
 from mvdfq.kernels.counting import Columns
 
 # A column takes (left degree * right degree) steps as an outer product and (n_left * n_right) steps
@@ -115,15 +115,6 @@ class Gram:
     left: np.ndarray
     right: np.ndarray
     scale: np.ndarray
-
-
-def mirror_tiles(values: np.ndarray, own: np.ndarray, tiles: list[Tile]) -> None:
-    """Fill the lower triangle tile by tile, without a second matrix."""
-    for rows, columns in tiles:
-        if rows == columns:
-            mirror_upper(values[rows, rows], own[rows])
-        else:
-            values[columns, rows] = values[rows, columns].T
 
 
 def mirror_upper(values: np.ndarray, own: np.ndarray) -> None:

@@ -8,7 +8,7 @@ sequences are kept while memory allows: a block meets many other blocks.
 
 from collections import OrderedDict
 from collections.abc import Callable, Generator, Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import replace
 from functools import cache
 from itertools import groupby, islice
@@ -17,12 +17,12 @@ from typing import Any
 
 import numpy as np
 
-from mvdfq._engines.choice import current_engine, use_engine
+from mvdfq._engines.choice import current_engine
 from mvdfq._engines.spread import client_of, kept_on, run_on_cluster
 from mvdfq._utils.checks import parse_memory
 from mvdfq._utils.threads import n_threads, run_in_order
 from mvdfq.gram.plan import Plan, Tile, plan_tiles
-from mvdfq.gram.sums import Gram, Products, add_row, mirror_tiles
+from mvdfq.gram.sums import Gram, Products, add_row, mirror_upper
 from mvdfq.kernels.base import Row
 from mvdfq.kernels.counting import Counted, GroupTask
 from mvdfq.sequences import Ragged
@@ -49,23 +49,14 @@ def gram(
     `progress` is called with the number of pieces done and the number of all pieces.
     """
     engine = current_engine()
-    work = left, right, plan, parse_memory(memory_limit), n_jobs, progress
-    if engine.name != "gpu":
-        return _in_tiles(*work)
-    result = _on_gpu(left, right, plan, engine.device, memory_limit, progress)
-    if result is None:
-        # tiles ask for the engine again, and must not find the card that gave up
-        with use_engine("cpu"):
-            result = _in_tiles(*work)
-    return result
+    if engine.name == "gpu":
+        from mvdfq.gram.gram_on_gpu import CannotCount, gpu_gram  # torch is slow to import
 
-
-def _in_tiles(
-    left: Ragged, right: Ragged | None, plan: Plan, budget: int, n_jobs: int | None, progress: Any
-) -> Gram:
-    """Compute the kernel tile by tile."""
+        limit = None if memory_limit is None else parse_memory(memory_limit)
+        with suppress(CannotCount):  # what only the processor can do
+            return Gram(*gpu_gram(left, right, plan, engine.device, limit, progress))
+    budget, n_right = parse_memory(memory_limit), len(left if right is None else right)
     tiles, task_bytes = plan_tiles(left, right, plan, budget)
-    n_right = len(left if right is None else right)
     scale = np.ones((len(plan.row_weights), len(left)))
     out = Gram(np.zeros((len(left), n_right)), np.zeros(len(left)), np.zeros(n_right), scale)
     work = left, right, plan, tiles, out.values.__getitem__, (budget, task_bytes), n_jobs, progress
@@ -74,23 +65,15 @@ def _in_tiles(
             out.left[rows], out.scale[:, rows] = part.left, part.scale
         if right is not None and rows.start == 0:
             out.right[columns] = part.right
-    if right is None:
-        mirror_tiles(out.values, out.left, tiles)
-        return Gram(out.values, out.left, out.left, out.scale)
-    return out
-
-
-def _on_gpu(
-    left: Ragged, right: Ragged | None, plan: Plan, device: str, limit: Any, progress: Any
-) -> Gram | None:
-    """Compute on the card, or return None for what only the processor can do."""
-    from mvdfq.gram.gram_on_gpu import CannotCount, gpu_gram  # torch is slow to import
-
-    limit = None if limit is None else parse_memory(limit)
-    try:
-        return Gram(*gpu_gram(left, right, plan, device, limit, progress))
-    except CannotCount:
-        return None
+    if right is not None:
+        return out
+    # the lower triangle tile by tile, without a second matrix
+    for rows, columns in tiles:
+        if rows == columns:
+            mirror_upper(out.values[rows, rows], out.left[rows])
+        else:
+            out.values[columns, rows] = out.values[rows, columns].T
+    return replace(out, right=out.left)
 
 
 def compute_tiles(
@@ -129,8 +112,16 @@ def compute_tiles(
     with closing(running):  # Ctrl-C must end the threads, even if a traceback keeps the generator
         results = _reported(running, len(tiles) * len(pieces), progress)
         for tile in tiles:
-            # results come in the order of the jobs, so the next ones belong to this tile
-            yield tile, _tile_sum(plan, zeros(tile), islice(results, len(pieces)))
+            values = zeros(tile)
+            n_left, n_right = values.shape
+            scale = np.ones((len(plan.row_weights), n_left))
+            out = Gram(values, np.zeros(n_left), np.zeros(n_right), scale)
+            # results come in the order of the jobs, so the next ones belong to this tile; rows are
+            # normalized one by one, so all pieces of a row come together first
+            mine = islice(results, len(pieces))
+            for r, alike in groupby(mine, key=lambda pair: pair[0][1]):
+                add_row(out, plan, r, [(weight, done) for (_, _, weight, _), done in alike])
+            yield tile, out
 
 
 def _on_cluster(
@@ -163,17 +154,6 @@ def tile_of(left: Ragged, right: Ragged | None, plan: Plan, budget: int) -> Gram
     memory = budget, budget  # one thread: Dask gives every thread of a worker a task
     ((_, part),) = compute_tiles(left, right, plan, [tile], lambda _: values, memory)
     return part
-
-
-def _tile_sum(plan: Plan, values: np.ndarray, parts: Iterator[tuple[Job, Products]]) -> Gram:
-    """Add up the rows of one tile."""
-    n_left, n_right = values.shape
-    scale = np.ones((len(plan.row_weights), n_left))
-    out = Gram(values, np.zeros(n_left), np.zeros(n_right), scale)
-    # rows are normalized one by one, so all pieces of a row come together first
-    for r, alike in groupby(parts, key=lambda pair: pair[0][1]):
-        add_row(out, plan, r, [(weight, done) for (_, _, weight, _), done in alike])
-    return out
 
 
 def _reported(results: Iterator, total: int, progress: Report) -> Any:
@@ -211,7 +191,7 @@ def _run(job: Job, left: Ragged, right: Ragged | None, plan: Plan, kept: "KeptCo
     @cache
     def row(*which: int) -> Row:
         """Return the row of some blocks, one after the other."""
-        return plan.row([sides[i][1][sides[i][2]] for i in which], r)
+        return plan.kernel.row([sides[i][1][sides[i][2]] for i in which], r)
 
     def counted_in(i: int, t: int, task: GroupTask) -> Counted:
         number, _, cut = sides[i]
@@ -226,7 +206,7 @@ def _run(job: Job, left: Ragged, right: Ragged | None, plan: Plan, kept: "KeptCo
             counted = task.counted(row(0))  # one block with itself: counts are needed only once
         elif isinstance(task, GroupTask):
             first, second = (counted_in(i, t, task) for i in both)
-            counted = first.joined(second) if first.goes_with(second) else None
+            counted = first.joined(second)
         if factors is not None:
             products.weigh(factors[r, t], row(*both).base if counted is None else counted.base)
         if counted is None:  # only a joined row will do

@@ -3,30 +3,38 @@
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from mvdfq._engines.choice import current_engine
+from mvdfq._utils.checks import available_memory, parse_memory
 from mvdfq._utils.short import Short
 from mvdfq._utils.threads import n_threads, run_in_order
 from mvdfq.gram.plan import Plan
 from mvdfq.kernels.counting import Columns
-from mvdfq.kernels.keys import find_words, rank_words, word_codes
+from mvdfq.kernels.keys import find_words, mixed, rank_words, word_codes
 from mvdfq.sequences import Ragged
 from mvdfq.symbols.base import letter_name
+
+# Bytes per count while features are put together, measured on 18 million counts of Spectrum(6):
+# columns, coordinates, their concatenation, and the matrix before and after scaling.
+BYTES_PER_COUNT = 100
+# Bytes per count while the portions are joined: number and column, and a copy of the numbers.
+BYTES_WHILE_JOINED = 20
+# Sequences and frames that are counted to find out how many counts there are per frame.
+SAMPLE, SAMPLE_FRAMES = 32, 50_000
 
 
 @dataclass(frozen=True, repr=False)
 class WordCounts(Short):
-    """The words of one task, as a matrix of codes, and their counts as columns."""
+    """The counts of one task, as columns whose words are a matrix of codes."""
 
     row: int
     task: int
     weight: float
-    words: np.ndarray
     columns: Columns
-    n_symbols: int
 
 
 @dataclass(frozen=True, repr=False)
@@ -75,9 +83,9 @@ class Buckets(Short):
         Unseen symbols get new numbers in every call, so hashing them would mix up words.
         """
         # row and task go into the hash, so equal words of two rows have two columns
-        state = _mix(np.full(len(words), 1 + row * 2**32 + task, dtype=np.uint64))
+        state = mixed(np.full(len(words), 1 + row * 2**32 + task, dtype=np.uint64))
         for digit in words.T:
-            state = _mix(state + digit.astype(np.uint64))
+            state = mixed(state + digit.astype(np.uint64))
         unseen = np.any(words >= n_symbols, axis=1)
         return np.where(unseen, -1, (state % np.uint64(self.size)).astype(np.int64))
 
@@ -101,7 +109,7 @@ def vocabulary_of(parts: Iterable[list[WordCounts]], plan: Plan) -> Vocabulary:
     words: dict[tuple[int, int], np.ndarray] = {}
     for part in (part for counted in parts for part in counted):
         # words of two rows or tasks are never the same word
-        place, known = (part.row, part.task), part.words
+        place, known = (part.row, part.task), part.columns.words
         if place in words:
             known = np.concatenate([words[place], known])
             # one of each word, in ascending order, as `find_words` needs them
@@ -120,13 +128,82 @@ def count_words(collection: Ragged, plan: Plan, n_jobs: int | None) -> list[Word
 
         with suppress(CannotCount):  # what only the processor can count
             return [
-                WordCounts(r, t, plan.tasks(r)[t][0], found.words, found, int(plan.n_symbols[r]))
+                WordCounts(r, t, plan.tasks(r)[t][0], found)
                 for r, t, found in count_tasks(collection, plan, engine.device)
             ]
     n_rows = len(plan.row_weights)
     jobs = [(r, t, *task) for r in range(n_rows) for t, task in enumerate(plan.tasks(r))]
     done = run_in_order(lambda job: _count(collection, plan, *job), jobs, n_threads(n_jobs))
     return [result for _, result in done]
+
+
+def portions(
+    collection: Ragged,
+    plan: Plan,
+    memory_limit: int | str | None,
+    n_jobs: int | None,
+    is_kept: bool = True,
+) -> list[slice]:
+    """Cut a collection so that the features of each portion fit into the memory limit.
+
+    Raises a MemoryError if the features of all portions are kept, and do not fit into the memory of
+    the machine.
+    """
+    budget, n_frames = parse_memory(memory_limit), int(collection.offsets[-1])
+    per_task = n_threads(n_jobs) * plan.bytes_per_frame
+    if plan.counts_groups:
+        rows = range(len(plan.row_weights))
+        most = sum(len(g.layouts) * plan.n_levels for r in rows for g in plan.groups(r))
+        # the most words that a frame can have need no sample; most collections fit and are not cut
+        if (per_task + BYTES_PER_COUNT * most) * n_frames <= budget:
+            return [slice(0, len(collection))]
+    # count some sequences from all parts of the collection: files are often sorted by class
+    chosen = np.unique(np.linspace(0, len(collection) - 1, SAMPLE).astype(int))
+    frames = np.cumsum(collection.lengths[chosen])
+    sample = collection.take(chosen[: max(1, int(np.searchsorted(frames, SAMPLE_FRAMES)))])
+    counted = sum(len(part.columns.count) for part in count_words(sample, plan, n_jobs))
+    density = counted / max(int(sample.offsets[-1]), 1)
+    n_counts, free = density * n_frames, available_memory()
+    need = int(n_counts * BYTES_WHILE_JOINED)
+    if is_kept and need > free:  # before memory is spent on a result that cannot fit
+        raise MemoryError(
+            f"X has about {n_counts:.3g} counts, whose features take about {need / 1e9:.3g} GB, "
+            f"but {free / 1e9:.3g} GB of memory are free; transform X in parts, or use a kernel "
+            f"with fewer words."
+        )
+    # a quarter more, since the sample may hold fewer counts than other sequences
+    per_frame = per_task + 1.25 * BYTES_PER_COUNT * density
+    offsets, longest = collection.offsets, int(collection.lengths.max(initial=0))
+    if longest * per_frame > budget:
+        raise ValueError(
+            f"memory_limit must be at least about {int(longest * per_frame)} bytes, which the "
+            f"features of the longest sequence need, got {budget} bytes; pass a larger "
+            f"memory_limit."
+        )
+    cuts, start, n = [], 0, len(offsets) - 1
+    while start < n:
+        # at least one sequence, however long: `longest` was checked above
+        most = offsets[start] + budget / per_frame
+        stop = max(start + 1, int(np.searchsorted(offsets, most, side="right")) - 1)
+        cuts.append(slice(start, stop))
+        start = stop
+    return cuts
+
+
+def stacked(
+    blocks: Iterable[tuple[sp.csr_array, np.ndarray]],
+) -> tuple[sp.csr_array, np.ndarray]:
+    """Stack sparse matrices, each with its norms, as they come."""
+    parts = [(x.data, x.indices, np.diff(x.indptr), own, x.shape[1]) for x, own in blocks]
+    lists: list[Any] = [list(part) for part in zip(*parts, strict=True)]
+    del parts
+    # one kind of array after the other: only the numbers are in memory twice
+    data, indices, sizes, norms = (np.concatenate(lists.pop(0)) for _ in range(4))
+    # scikit-learn's solvers read 32-bit indices only
+    kind = np.int32 if len(data) < 2**31 else np.int64
+    indptr = np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes)])
+    stack = data, indices.astype(kind, copy=False), indptr.astype(kind)
+    return sp.csr_array(stack, shape=(len(indptr) - 1, lists[0][0])), norms
 
 
 def assemble(
@@ -141,7 +218,7 @@ def assemble(
         squares, total = np.zeros(n_sequences), np.zeros(n_sequences)
         embedded = []
         for part in (part for part in counted if part.row == r):
-            values, norms = _embedded(part, where, n_sequences, plan.root)
+            values, norms = _embedded(part, where, n_sequences, plan)
             total += norms
             if factors is not None:
                 values.data *= factors[values.col]
@@ -163,14 +240,15 @@ def assemble(
 
 
 def _embedded(
-    part: WordCounts, where: Vocabulary | Buckets, n_sequences: int, root: bool
+    part: WordCounts, where: Vocabulary | Buckets, n_sequences: int, plan: Plan
 ) -> tuple[sp.coo_array, np.ndarray]:
     """Return the embedded counts of one task in their columns, and their squared norms.
 
     Words without a column are not in the matrix, but they count in the norms. Word factors are
     not in the values.
     """
-    columns = where.columns_of(part.row, part.task, part.words, part.n_symbols)
+    words, n_symbols = part.columns.words, int(plan.n_symbols[part.row])
+    columns = where.columns_of(part.row, part.task, words, n_symbols)
     column = np.repeat(columns, np.diff(part.columns.indptr))
     known = column >= 0
     # scikit-learn's solvers read 32-bit indices only
@@ -182,17 +260,17 @@ def _embedded(
     lost = part.columns.count[~known].astype(float)
     norms = np.bincount(
         np.append(counts.row, part.columns.sequence[~known]),
-        np.append(counts.data, lost) ** (1 if root else 2),
+        np.append(counts.data, lost) ** (1 if plan.root else 2),
         minlength=n_sequences,
     )
-    if root:
+    if plan.root:
         counts.data = np.sqrt(counts.data)
     return counts, norms
 
 
 def _count(collection: Ragged, plan: Plan, r: int, t: int, weight: float, task) -> WordCounts:
     """Count the words of one task; runs in a thread."""
-    row = plan.row([collection], r)
+    row = plan.kernel.row([collection], r)
     # the blocks of columns, one after the other; there may be none
     blocks = list(task.columns(row))
     codes = [word_codes(block.words, row.base, task.length) for block in blocks]
@@ -204,11 +282,4 @@ def _count(collection: Ragged, plan: Plan, r: int, t: int, weight: float, task) 
         np.concatenate([np.empty(0, np.float32), *(block.count for block in blocks)]),
         words,
     )
-    return WordCounts(r, t, weight, words, columns, row.n_symbols)
-
-
-def _mix(x: np.ndarray) -> np.ndarray:
-    """Scramble 64-bit numbers (the finaliser of splitmix64, Steele et al. 2014)."""
-    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return x ^ (x >> np.uint64(31))
+    return WordCounts(r, t, weight, columns)

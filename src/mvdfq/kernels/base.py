@@ -1,6 +1,6 @@
 """What a kernel reads, layouts and rows, and the base class of all kernels."""
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, reduce
 from itertools import combinations
@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from mvdfq._utils.checks import check_whole
+from mvdfq._utils.checks import check_several, check_whole
 from mvdfq.symbols.base import Symbols
 
 # Each layout is counted by itself. With more layouts than this, a kernel matrix takes days and the
@@ -51,7 +51,7 @@ class Group:
     weight: float = 1
     distinct: bool = False
 
-    @property
+    @cached_property
     def length(self) -> int:
         """Number of symbols in a word."""
         return len(self.layouts[0].offsets)
@@ -150,22 +150,24 @@ class Kernel(BaseEstimator):
 
     def own_bytes_per_frame(self, n_symbols: int) -> int:
         """Return the bytes per frame that one task of `own_tasks` needs."""
-        raise NotImplementedError
+        return 0
 
     def vocabulary(self, row: Row) -> dict[int, np.ndarray]:
         """Return the words of a training row by dilation, if `needs_vocabulary` is True."""
         raise NotImplementedError
 
 
-def check_subsets(g: int, kept: Iterable[int], dilations: list[int]) -> None:
-    """Refuse too many choices of `kept` positions out of a window, for all dilations together."""
+def subsets(g: int, kept: Sequence[int], dilation: Any) -> list[list[Layout]]:
+    """Return all choices of `kept` positions out of a window of `g`, for each dilation.
+
+    Refuses too many choices, for all dilations together.
+    """
+    dilations = check_several(dilation, "dilation")
     check_count(len(dilations) * sum(comb(g, k) for k in kept), g)
-
-
-def subsets(g: int, k: int, dilation: int) -> list[Layout]:
-    """Return all choices of `k` positions out of a window of `g`; call `check_subsets` first."""
-    window = tuple(range(0, g * dilation, dilation))
-    return [Layout(offsets, window) for offsets in combinations(window, k)]
+    windows = [tuple(range(0, g * d, d)) for d in dilations]
+    return [
+        [Layout(o, window) for k in kept for o in combinations(window, k)] for window in windows
+    ]
 
 
 def check_count(n_layouts: int, length: int) -> None:

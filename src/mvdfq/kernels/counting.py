@@ -56,15 +56,15 @@ class Counted:
             return sum((a if a.base is None else a.base).nbytes for a in arrays)
         return counts.nbytes
 
-    def goes_with(self, other: "Counted") -> bool:
-        """Tell whether the counts of both blocks can be joined: same kind, same keys."""
-        pair = self.counts, other.counts
-        are_keys = all(isinstance(one, np.ndarray) or one.words.ndim == 1 for one in pair)
-        return self.base == other.base and type(pair[0]) is type(pair[1]) and are_keys
+    def joined(self, other: "Counted") -> "Counted | None":
+        """Return the counts of these sequences, then the sequences of `other`.
 
-    def joined(self, other: "Counted") -> "Counted":
-        """Return the counts of these sequences, then the sequences of `other`."""
+        None if the counts are not of the same kind, with the same keys.
+        """
         n, pair = self.n_sequences, (self.counts, other.counts)
+        are_keys = all(isinstance(one, np.ndarray) or one.words.ndim == 1 for one in pair)
+        if self.base != other.base or type(pair[0]) is not type(pair[1]) or not are_keys:
+            return None
         is_dense = isinstance(self.counts, np.ndarray)
         counts: Any = np.concatenate(pair) if is_dense else joined_columns(*pair, n)  # type: ignore[arg-type]
         return Counted(counts, n + other.n_sequences, self.base, max(self.bound, other.bound))

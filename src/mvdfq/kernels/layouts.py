@@ -1,7 +1,7 @@
 """Kernels that are lists of layouts: k-mers, spatial samples, any offsets, gaps and wildcards."""
 
 from collections.abc import Iterable, Sequence, Sized
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any
 
@@ -16,7 +16,6 @@ from mvdfq.kernels.base import (
     Layout,
     check_count,
     check_mismatches,
-    check_subsets,
     check_window,
     subsets,
 )
@@ -94,7 +93,8 @@ class Words(Kernel):
 
     def groups(self, n_symbols: int) -> list[Group]:
         """Return one group for each layout."""
-        check_count(len(self.layouts), max(map(_length, self.layouts), default=0))
+        lengths = [len(offsets) for offsets in self.layouts if isinstance(offsets, Sized)]
+        check_count(len(self.layouts), max(lengths, default=0))
         layouts = [_check_offsets(offsets) for offsets in self.layouts]
         weights = [1.0] * len(layouts) if self.weights is None else list(self.weights)
         if not layouts or len(weights) != len(layouts) or not all(0 < w < np.inf for w in weights):
@@ -202,9 +202,7 @@ class Gapped(Kernel):
     def groups(self, n_symbols: int) -> list[Group]:
         """Return one group for each set of kept positions."""
         g, k = check_window(self.g, self.k)
-        dilations = check_several(self.dilation, "dilation")
-        check_subsets(g, [k], dilations)
-        return [Group((layout,)) for dilation in dilations for layout in subsets(g, k, dilation)]
+        return [Group((one,)) for layouts in subsets(g, [k], self.dilation) for one in layouts]
 
 
 @dataclass(eq=False, repr=False)
@@ -250,11 +248,8 @@ class Gappy(Kernel):
     def groups(self, n_symbols: int) -> list[Group]:
         """Return one group for each dilation, of all sets of positions."""
         g, k = check_window(self.g, self.k)
-        dilations = check_several(self.dilation, "dilation")
-        check_subsets(g, [k], dilations)
-        return [
-            Group(tuple(subsets(g, k, dilation)), distinct=self.distinct) for dilation in dilations
-        ]
+        by_dilation = subsets(g, [k], self.dilation)
+        return [Group(tuple(layouts), distinct=self.distinct) for layouts in by_dilation]
 
 
 @dataclass(eq=False, repr=False)
@@ -300,18 +295,12 @@ class Wildcard(Kernel):
     def groups(self, n_symbols: int) -> list[Group]:
         """Return one group for each set of kept positions, weighted by its wildcards."""
         k, m = check_mismatches(self.k, self.m)
-        decay, dilations = check_decay(self.decay), check_several(self.dilation, "dilation")
-        check_subsets(k, range(k - m, k + 1), dilations)
+        decay, kept = check_decay(self.decay), range(k, k - m - 1, -1)
         return [
-            Group((Layout(layout.offsets, layout.window, decay**stars),))
-            for dilation in dilations
-            for stars in range(m + 1)
-            for layout in subsets(k, k - stars, dilation)
+            Group((replace(one, weight=decay ** (k - len(one.offsets))),))
+            for layouts in subsets(k, kept, self.dilation)
+            for one in layouts
         ]
-
-
-def _length(offsets: Any) -> int:
-    return len(offsets) if isinstance(offsets, Sized) else 0
 
 
 def _check_offsets(offsets: Any) -> tuple[int, ...]:

@@ -1,7 +1,8 @@
 """Kernels of words that differ in a few positions, as weighted matches of gapped words."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import product
 from math import comb
 from typing import Any
@@ -9,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from mvdfq._utils.checks import check_choice, check_several
-from mvdfq.kernels.base import Group, Kernel, Row, check_mismatches, check_subsets, subsets
-from mvdfq.kernels.neighbours import FEW_WORDS, NeighbourTask, intersection_size, observed_words
+from mvdfq.kernels.base import Group, Kernel, Row, check_mismatches, subsets
+from mvdfq.kernels.keys import word_codes
+from mvdfq.kernels.neighbours import FEW_WORDS, NeighbourTask, exact_words, intersection_size
 
 # Bytes per frame, measured: first entries, their copy for the sort, keys and columns; then the
 # counts of each set of positions; then the words that are near several of these sets.
@@ -77,10 +79,8 @@ class Mismatch(Kernel):
         """Return the gapped words whose weighted matches make up the kernel."""
         check_choice(self.neighbourhood, "neighbourhood", ("full", "observed"))
         k, m = check_mismatches(self.k, self.m)
-        dilations = check_several(self.dilation, "dilation")
-        check_subsets(k, range(max(k - 2 * m, 0), k + 1), dilations)
-        sizes = [intersection_size(k, m, n_symbols, d) for d in range(min(2 * m, k) + 1)]
-        return _weighted_gapped(k, sizes, dilations)
+        size_at = partial(intersection_size, k, m, n_symbols)
+        return _weighted_gapped(k, min(2 * m, k), size_at, self.dilation)
 
     @property
     def needs_vocabulary(self) -> bool:  # type: ignore[override]
@@ -89,7 +89,11 @@ class Mismatch(Kernel):
 
     def vocabulary(self, row: Row) -> dict[int, np.ndarray]:
         """Return the words of a training row, for each dilation."""
-        return {d: observed_words(row, self.k, d) for d in check_several(self.dilation, "dilation")}
+        words = {}
+        for d in check_several(self.dilation, "dilation"):
+            (columns,) = exact_words(self.k, d).columns(row)
+            words[d] = word_codes(columns.words, row.base, self.k)
+        return words
 
     def counts_groups(self, needs_counts: bool) -> bool:
         """Tell whether the closed form over gapped words is enough."""
@@ -150,20 +154,24 @@ class MismatchPairs(Kernel):
     def groups(self, n_symbols: int) -> list[Group]:
         """Return the gapped words whose weighted matches make up the kernel."""
         k, m = check_mismatches(self.k, self.m)
-        check_subsets(k, range(k - m, k + 1), [1])
-        return _weighted_gapped(k, [1] * (m + 1), [1])
+        return _weighted_gapped(k, m, lambda distance: 1, 1)
 
 
-def _weighted_gapped(k: int, sizes: Sequence[int], dilations: list[int]) -> list[Group]:
-    r"""Return groups that give a pair of windows at distance `i` the value ``sizes[i]``.
+def _weighted_gapped(
+    k: int, largest: int, size_at: Callable[[int], int], dilation: Any
+) -> list[Group]:
+    r"""Return groups that give a pair of windows at distance `i` the value ``size_at(i)``.
 
     With `j` positions ignored, a pair at distance `i` matches in :math:`\binom{k-i}{j-i}` of the
     position sets; inverting this relation gives the weights. Groups of weight 0 stay in the list,
     so that rows of all alphabets have the same groups.
     """
-    groups = []
-    for dilation, j in product(dilations, range(len(sizes))):
-        terms = range(j, len(sizes))
-        weight = sum((-1) ** (i - j) * comb(k - j, i - j) * sizes[i] for i in terms)
-        groups += [Group((layout,), weight) for layout in subsets(k, k - j, dilation)]
-    return groups
+    # first of all, since too many layouts are refused
+    by_dilation = subsets(k, range(k, k - largest - 1, -1), dilation)
+    sizes = [size_at(i) for i in range(largest + 1)]
+    weights = [
+        sum((-1) ** (i - j) * comb(k - j, i - j) * sizes[i] for i in range(j, largest + 1))
+        for j in range(largest + 1)
+    ]
+    every = (layout for layouts in by_dilation for layout in layouts)
+    return [Group((layout,), weights[k - len(layout.offsets)]) for layout in every]

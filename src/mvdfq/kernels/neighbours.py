@@ -12,8 +12,8 @@ from math import comb, factorial
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
-from mvdfq._engines import kernel_loops
 from mvdfq.kernels.base import Group, Layout, Row
 from mvdfq.kernels.counting import Columns, GroupTask
 from mvdfq.kernels.keys import find_words, pack_words, word_codes
@@ -106,8 +106,7 @@ class NeighbourTask:
         ``near[d]`` counts windows at exact distance `d`, one more position in each round: at this
         position a window either agrees with the word or has one of the other symbols.
         """
-        window = tuple(range(0, self.k * self.dilation, self.dilation))
-        exact = GroupTask(Group((Layout(window, window),)), self.cell).all_counts(row)
+        exact = exact_words(self.k, self.dilation, self.cell).all_counts(row)
         cube = exact.T.reshape(*(row.base,) * self.k, row.n_sequences)
         known = cube[(slice(row.n_symbols),) * self.k]  # words with missing values do not count
         near = np.zeros((self.m + 1, known.size))
@@ -204,11 +203,10 @@ def intersection_size(k: int, m: int, n_symbols: int, distance: int) -> int:
     return total
 
 
-def observed_words(row: Row, k: int, dilation: int) -> np.ndarray:
-    """Return the distinct words of length `k` in a row, as a sorted matrix of codes."""
+def exact_words(k: int, dilation: int, cell: tuple[int, int] = (0, 0)) -> GroupTask:
+    """Return the task that counts words of length `k` without mismatches."""
     window = tuple(range(0, k * dilation, dilation))
-    (columns,) = GroupTask(Group((Layout(window, window),))).columns(row)
-    return word_codes(columns.words, row.base, k)
+    return GroupTask(Group((Layout(window, window),)), cell)
 
 
 def exceptional_words(words: np.ndarray) -> np.ndarray:
@@ -217,13 +215,20 @@ def exceptional_words(words: np.ndarray) -> np.ndarray:
     Such a word occurs itself, or position `p` of one word and position `q` of another word were
     changed to make it. The two words agree elsewhere, so the word mixes their symbols at `p`, `q`.
     """
-    near = [words]
+    near, base = [words], int(words.max(initial=0)) + 1
     for p, q in combinations(range(words.shape[1]), 2):
-        group = pack_words(np.delete(words, (p, q), axis=1))
-        order = np.argsort(group, kind="stable")
-        size = kernel_loops.count_grid(words, order, group, p, q, words[:0])
-        grid = np.empty((size, words.shape[1]), dtype=words.dtype)
-        kernel_loops.count_grid(words, order, group, p, q, grid)
+        alike = pack_words(np.delete(words, (p, q), axis=1))
+        _, one, group, size = np.unique(alike, True, True, True)
+        several = size[group] > 1
+        left, right = (np.unique(group[several] * base + words[several, i]) for i in (p, q))
+        # every symbol at `p` beside every symbol at `q` of the same group
+        n_right = np.bincount(right // base, minlength=len(size))
+        times = n_right[left // base]
+        left, nth = np.repeat(left, times), np.arange(times.sum())
+        nth -= np.repeat(np.cumsum(times) - times, times)
+        grid = words[one[left // base]]
+        grid[:, p] = left % base
+        grid[:, q] = right[(np.cumsum(n_right) - n_right)[left // base] + nth] % base
         near.append(_distinct(grid))
     return _distinct(np.concatenate(near))
 
@@ -260,20 +265,16 @@ def _blocks(
     ids = gapped.columns_of(words) if ids is None else ids
     sizes = np.append(np.diff(gapped.indptr), 0)[ids].sum(axis=1)  # id -1 takes the added 0
     words, ids, sizes = words[sizes > 0], ids[sizes > 0], sizes[sizes > 0]
-    ends = np.cumsum(sizes)
+    ends, known = np.cumsum(sizes), ids >= 0
     cuts = np.searchsorted(ends, np.arange(BLOCK_COUNTS, ends[-1:].sum(), BLOCK_COUNTS))
-    edges = np.unique(np.concatenate([[0], cuts, [len(words)]]))
-    for a, b in pairwise(edges):
-        n = int(sizes[a:b].sum())
-        indptr, sequence = np.zeros(b - a + 1, np.int64), np.empty(n, np.uint32)
-        count = np.empty(n, np.float64)
-        n = kernel_loops.add_neighbours(
-            ids[a:b],
-            gapped.factors,
-            gapped.indptr,
-            gapped.sequence,
-            gapped.count,
-            n_sequences,
-            (indptr, sequence, count),
-        )
-        yield Columns(indptr, sequence[:n], count[:n], words[a:b])
+    # the gapped words of each word, by the factors of their sets, times the counts of gapped words
+    factors = np.broadcast_to(gapped.factors, ids.shape)[known]
+    indptr = np.append(0, np.cumsum(known.sum(axis=1)))
+    parts = sp.csr_array((factors, ids[known], indptr), (len(words), len(gapped.indptr) - 1))
+    counts = gapped.count.astype(float), gapped.sequence, gapped.indptr
+    by_sequence = sp.csr_array(counts, (len(gapped.indptr) - 1, n_sequences))
+    for a, b in pairwise(np.unique(np.concatenate([[0], cuts, [len(words)]]))):
+        found = parts[a:b] @ by_sequence
+        found.sort_indices()
+        columns = found.indptr.astype(np.int64), found.indices.astype(np.uint32), found.data
+        yield Columns(*columns, words[a:b])

@@ -95,14 +95,9 @@ class Profile(Kernel):
 class ProfileTask:
     """Count the words whose negative log-likelihood stays below `sigma`, in one cell."""
 
-    k: int
+    length: int
     sigma: float
     cell: tuple[int, int] = (0, 0)
-
-    @property
-    def length(self) -> int:
-        """Number of letters in a word."""
-        return self.k
 
     @property
     def title(self) -> str:
@@ -117,21 +112,14 @@ class ProfileTask:
     def columns(self, row: Row) -> Iterator[Columns]:
         """Yield the counts of all words, in one piece."""
         key_shift = bits(row.n_sequences)
-        if bits(row.n_symbols**self.k) + key_shift > KEY_BITS:
+        if bits(row.n_symbols**self.length) + key_shift > KEY_BITS:
             raise ValueError(
-                f"Profile words of k={self.k} letters out of {row.n_symbols} for "
+                f"Profile words of k={self.length} letters out of {row.n_symbols} for "
                 f"{row.n_sequences} sequences do not fit into 64 bits; pass a smaller k."
             )
+        read = row.data, row.data.min(axis=0), row.offsets, self.length, self.sigma, *self.cell
         # once to count the hits, once to write them
-        entries = self._emit(row, key_shift, 0)
-        entries = self._emit(row, key_shift, len(entries))
+        n = kernel_loops.emit_profile(*read, key_shift, np.empty(0, np.uint64))
+        entries = np.empty(n, np.uint64)
+        kernel_loops.emit_profile(*read, key_shift, entries)
         yield count_entries(entries, (key_shift, 0), None, np.ones(1))
-
-    def _emit(self, row: Row, key_shift: int, size: int) -> np.ndarray:
-        """Return the entries of all hits; with size 0, an array of as many entries as hits."""
-        out = np.empty(size, dtype=np.uint64)
-        least = row.data.min(axis=0)
-        n = kernel_loops.emit_profile(
-            row.data, least, row.offsets, self.k, self.sigma, *self.cell, key_shift, out
-        )
-        return out if size else np.empty(n, dtype=np.uint64)

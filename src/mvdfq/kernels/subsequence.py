@@ -73,10 +73,6 @@ class Subsequence(Kernel):
         """Return the dynamic program over all pairs, where the span has no bound."""
         return None if self.has_features else [SubsequenceTask(self.k, self.decay)]
 
-    def own_bytes_per_frame(self, n_symbols: int) -> int:
-        """Return 0: the dynamic program needs almost no memory."""
-        return 0
-
     def groups(self, n_symbols: int) -> list[Group]:
         """Return one group of all layouts within the span, weighted by their spans."""
         k, decay = check_whole(self.k, "k", at_most=LONGEST_WORD), check_decay(self.decay)

@@ -11,7 +11,7 @@ group), `Y` are the centred class indicators. The weights are non-negative and b
    alignment", Journal of Machine Learning Research 13, 2012.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -33,30 +33,29 @@ class _OneGroup(Kernel):
         return [self.by_size[n_symbols]]
 
 
-def row_units(collection: Symbols, plan: Plan) -> Iterator[tuple[Symbols, Plan]]:
-    """Yield one row at a time, with the plan for this row."""
-    for r in range(len(plan.row_weights)):
-        yield collection.rows(slice(r, r + 1)), plan.only_row(r)
-
-
-def group_units(collection: Symbols, plan: Plan) -> Iterator[tuple[Symbols, Plan]]:
-    """Yield all rows with the plan for one group of layouts at a time."""
-    # groups depend on the alphabet alone, so one row of each size stands for all
-    sizes = {int(n): r for r, n in enumerate(plan.n_symbols)}
-    for g in range(len(plan.groups(0))):
-        kernel = _OneGroup({n: plan.groups(r)[g] for n, r in sizes.items()})
-        yield collection, replace(plan, kernel=kernel, group_weights=None)
-
-
 def unit_grams(
-    units: Iterable[tuple[Symbols, Plan]],
+    collection: Symbols,
+    plan: Plan,
+    by_rows: bool,
     n_jobs: int | None = None,
     memory_limit: int | str | None = None,
 ) -> Iterator[np.ndarray]:
-    """Yield the Gram matrix of every unit, in single precision."""
-    for collection, plan in units:
-        result = gram(collection, None, plan, n_jobs=n_jobs, memory_limit=memory_limit)
-        yield result.values.astype(np.float32)
+    """Yield the Gram matrix of every row, or of every group of layouts, in single precision."""
+    units = []
+    if by_rows:
+        for r, size in enumerate(plan.n_symbols[:, None]):
+            words = {(0, d): found for (row, d), found in plan.vocabularies.items() if row == r}
+            mine = replace(plan, n_symbols=size, row_weights=np.ones(1), vocabularies=words)
+            units.append((collection.rows(slice(r, r + 1)), mine))
+    else:
+        # groups depend on the alphabet alone, so one row of each size stands for all
+        sizes = {int(n): r for r, n in enumerate(plan.n_symbols)}
+        every = range(len(plan.groups(0)))
+        kernels = [_OneGroup({n: plan.groups(r)[g] for n, r in sizes.items()}) for g in every]
+        units = [(collection, replace(plan, kernel=k, group_weights=None)) for k in kernels]
+    for symbols, mine in units:
+        found = gram(symbols, None, mine, n_jobs=n_jobs, memory_limit=memory_limit)
+        yield found.values.astype(np.float32)
 
 
 def align(stack: np.ndarray, y: np.ndarray) -> np.ndarray:

@@ -2,13 +2,11 @@ r"""A term of the sum: it turns sequences into features, and learns a weight for
 
 .. math:: K(x, z) = \sum_v s_v K_v(x, z), \qquad f_c(x) = \sum_v \sum_u w_{vcu} \phi_{vu}(x) + b_c
 
-A `Term` holds parameters alone. Its `fit` gives a `Fitting`, which knows the kernel matrix
-:math:`K_v` of the training sequences. Once the coefficients of the sum are known, `finish` makes a
-`FittedTerm` (`fitted.py`), which keeps the weights :math:`w_{vcu}` of words. `total.py` adds up
-the terms, of whatever kind they are.
+A `Term` holds parameters. Its `fit` gives a `Fitting` with the kernel matrix :math:`K_v`. Once the
+coefficients of the sum are known, `finish` makes a `FittedTerm` with the weights :math:`w_{vcu}`.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
@@ -17,6 +15,7 @@ from sklearn.base import BaseEstimator
 
 from mvdfq.terms.feature_blocks import Block
 from mvdfq.terms.fitted import FittedTerm
+from mvdfq.terms.standard import Learned
 from mvdfq.terms.svm import FoldMachine
 
 
@@ -96,7 +95,7 @@ class Fitting(Protocol):
     def held_out(self, folds: list[FoldMachine], n_channels: int) -> np.ndarray | None:
         """Return what each channel adds to the margins of sequences that inner folds hold out.
 
-        The result is (n_judged, n_columns, n_channels), as of `StandardGram`; None if words are
+        The result is (n_judged, n_columns, n_channels), as of `StandardFitting`; None if words are
         not standardized.
         """
         return None
@@ -165,3 +164,12 @@ class Found(NamedTuple):
     weights: np.ndarray
     share: float
     n_jobs: int | None
+
+    def learned(self, pieces: Iterable[tuple[np.ndarray, int, np.ndarray]]) -> Iterator[Learned]:
+        """Yield what was learned of pieces: their rows, words of a row, and columns in use."""
+        start = 0
+        for rows, n_words, kept in pieces:
+            mine = slice(start, start + len(kept))
+            numbers = self.weights, self.mean, self.means, self.spreads
+            yield Learned(rows, n_words, kept, *(one[mine] for one in numbers))
+            start = mine.stop

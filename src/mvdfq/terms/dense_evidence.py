@@ -1,20 +1,21 @@
-"""Evidence by tables of all possible words: no word is listed unless it is asked for."""
+"""Evidence by tables of all possible words: no word is listed unless it is asked for.
+
+Standardized words are compared with a baseline, see `baseline.py`; plain words with nothing.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import partial
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from mvdfq._engines.evidence import spread_dense
-from mvdfq.kernels.counting import GroupTask
-from mvdfq.kernels.keys import word_keys
+from mvdfq._engines.evidence import count_places, spread_words
 from mvdfq.symbols.base import Symbols
-from mvdfq.terms.evidence_words import Evidence, WordBlock, joined
-from mvdfq.terms.occurrences import Norms, Read, by_word, shares_of
-from mvdfq.terms.word_table import GroupTable, WordTable, present_positions
+from mvdfq.terms.baseline import View
+from mvdfq.terms.evidence_words import Evidence, WordBlock
+from mvdfq.terms.word_table import WordTable, present_positions
 
 
 def is_dense(term: Any, symbols: Symbols) -> bool:
@@ -28,139 +29,168 @@ def is_dense(term: Any, symbols: Symbols) -> bool:
     return plain and all(group.dense for group in table.groups)
 
 
-def dense_evidence(term: Any, symbols: Symbols) -> list[Evidence]:
-    """Return the evidence in each sequence, by tables of all possible words."""
-    by_frame, by_layout, norms = _spread_words(term, symbols)
-    scale = norms.scales(term, symbols)
-    by_frame *= np.repeat(scale, symbols.lengths, axis=1)[:, :, None]
-    by_layout *= scale[:, None, :, None]
-    words = ListedWords(term.table, symbols, partial(_shares, term, scale))
+@dataclass(frozen=True)
+class SeenWords:
+    """The words of a table as a view sees them, by group: weights, means and lost weights.
+
+    The weights and the means over the baseline are (n_slots, n_cells, n_columns), as in
+    `GroupTable`; what the baseline adds is (n_rows, n_cells, n_columns).
+    """
+
+    table: WordTable
+    parts: list[tuple[np.ndarray, np.ndarray, np.ndarray]]
+
+    @classmethod
+    def compared(cls, table: WordTable, means: list[np.ndarray], view: View) -> "SeenWords":
+        """Return the words of a table as a view sees them, given their means by class."""
+        parts = []
+        for group, mine in zip(table.groups, means, strict=True):
+            weights, seen = view.weigh(group.values), view.means(mine)
+            lost = np.add.reduceat(weights * seen, group.first[:-1], axis=0, dtype=float)
+            parts.append((weights, seen, lost))
+        return cls(table, parts)
+
+    @classmethod
+    def plain(cls, table: WordTable) -> "SeenWords":
+        """Return the words of a table, compared with nothing: their means are 0."""
+        values = [group.values for group in table.groups]
+        lost = np.zeros((len(table.rows), *values[0].shape[1:]))
+        return cls(table, [(mine, np.zeros_like(mine), lost) for mine in values])
+
+    @property
+    def shift(self) -> np.ndarray:
+        """What the words of the baseline add, (n_columns,)."""
+        return sum(lost.sum(axis=(0, 1)) for _, _, lost in self.parts) / self.table.mean
+
+
+def dense_evidence(
+    words: SeenWords, symbols: Symbols, scale_of: Callable[[np.ndarray], Any] | None = None
+) -> list[Evidence]:
+    """Return the evidence in each sequence; it adds up to the sum of the term less the `shift`.
+
+    ``scale_of(squares)`` returns the factor of each row and sequence, given the sums of squared
+    counts, (n_groups, n_rows, n_sequences); None is for standardized words.
+    """
+    reading, groups, lengths = _Reading(words, symbols), words.table.groups, symbols.lengths
+    n_rows, n, n_columns = len(symbols.codes), len(symbols), words.parts[0][0].shape[2]
+    by_frame = np.zeros((n_rows, symbols.data.shape[1], n_columns))
+    by_layout = np.zeros((len(groups), n_rows, n, n_columns))
+    rest, squares = np.zeros((n_rows, n, n_columns)), np.zeros((len(groups), n_rows, n))
+    if scale_of is None:
+        reading.count_totals()
+    for g, part in enumerate(groups):
+        reading.spread(g, part.group.arrays[0], (by_frame, by_layout[g], rest, squares[g]))
+    if scale_of is not None:
+        reading.scale = scale_of(squares)
+    by_frame += np.repeat(rest / np.maximum(lengths, 1)[:, None], lengths, axis=1)
+    by_frame *= np.repeat(reading.scale, lengths, axis=1)[:, :, None]
+    by_layout *= reading.scale[:, :, None]
     return [
         Evidence(
             by_frame[:, a:b].transpose(2, 0, 1),
-            by_layout[:, :, i].transpose(2, 0, 1),
-            partial(words.of, i),
+            by_layout[:, :, i].transpose(2, 1, 0),
+            partial(_words, reading, i),
+            partial(_words, reading, i),
         )
         for i, (a, b) in enumerate(pairwise(symbols.offsets.tolist()))
     ]
 
 
-def _shares(
-    term: Any, scale: np.ndarray, g: int, stack: "Stack", read: Read, row: Any, group: Any
-) -> np.ndarray:
-    """Return the evidence of every occurrence; `scale` is by row and sequence."""
-    weights = partial(stack.weights, term.table.groups[g])
-    shares, _ = shares_of(read, row, group, term.reader.plan_, weights)
-    return shares * scale[stack.rows].T.ravel()[read.all.sequence][:, None]
+def _words(reading: "_Reading", i: int, column: int | None = None, n: int = 0) -> list[WordBlock]:
+    """Return the words of sequence `i`, or the `n` words of each group with most in a column."""
+    one, found = reading.only(i), []
+    for g, part in enumerate(one.table.groups):
+        by_place, size = one.slots(g), int(part.first[-1])
+        slots, shares = by_place.ravel(), one.starts(g)[one.table.rows]
+        shares = shares.reshape(slots.size, -1)
+        used = np.flatnonzero(slots < size)
+        if column is not None:  # add up the evidence in the slots of the table: no word is listed
+            totals = np.abs(np.bincount(slots, shares[:, column], size + 1))[:-1]
+            least = np.partition(totals, -n)[-n] if n < size else 0.0
+            used = np.flatnonzero(np.append((totals >= least) & (totals > 0), False)[slots])
+        # stable: the occurrences of a word stay in the order of time
+        used = used[np.argsort(slots[used], kind="stable")]
+        if used.size:
+            begin = np.flatnonzero(np.diff(slots[used], prepend=-1))
+            places, layouts, frames = np.unravel_index(used, by_place.shape)
+            rows, read = one.table.rows[places[begin]], part.group.arrays[0][layouts[begin]]
+            codes = one.symbols.codes[rows[:, None], frames[begin][:, None] + read]
+            indptr = np.append(begin, len(used))
+            found.append(WordBlock(g, rows, codes, indptr, frames, layouts, shares[used]))
+    return found
 
 
-@dataclass
-class ListedWords:
-    """The words of several sequences, which are listed together when they are first asked for.
+class _Reading:
+    """The words of several sequences at the frames where they start.
 
-    ``shares(g, stack, read, row, group)`` returns the evidence of every occurrence in the rows of
-    a stack that group `g` of layouts reads.
+    The counts of a row of a sequence are divided by its `totals`; all evidence in the row is
+    multiplied by its `scale`.
     """
 
-    table: WordTable
-    symbols: Symbols
-    shares: Callable[..., np.ndarray]
+    def __init__(self, words: SeenWords, symbols: Symbols) -> None:
+        self.seen, self.table, self.symbols = words, words.table, symbols
+        self.present = present_positions(symbols)
+        self.buffer = np.empty(symbols.lengths.max(initial=0), np.uint64)
+        self.totals = np.ones((len(symbols.codes), len(symbols)))
+        self.scale = self.totals
 
-    @cached_property
-    def listed(self) -> list[list[WordBlock]]:
-        """The words of each sequence."""
-        return _dense_words(self.table, self.symbols, self.shares)
+    def count_totals(self) -> None:
+        """Divide counts by the number of all words of a row, and margins by the mean of rows."""
+        assert self.table.mean is not None
+        self.totals, self.scale = np.zeros_like(self.scale), self.scale / self.table.mean
+        n_levels, offsets = self.table.plan.n_levels, self.symbols.offsets
+        for part in self.table.groups:
+            count_places(offsets, self.present, part.group.arrays[1][0], n_levels, self.totals)
 
-    def of(self, i: int) -> list[WordBlock]:
+    def only(self, i: int) -> "_Reading":
         """Return the words of one sequence."""
-        return self.listed[i]
+        one = _Reading(self.seen, self.symbols[i : i + 1])
+        one.totals, one.scale = self.totals[:, i : i + 1], self.scale[:, i : i + 1]
+        return one
 
+    def spread(self, g: int, reached: np.ndarray, out: tuple[np.ndarray, ...]) -> None:
+        """Add the evidence of one group of layouts, see `spread_words`."""
+        part, plan = self.table.groups[g], self.table.plan
+        spread_words(
+            self.symbols.codes,
+            self.symbols.offsets,
+            self.present,
+            (part.group.arrays, part.group.layout_weights, self.buffer),
+            (self.table.rows, part.bases.astype(np.uint64)),
+            (part.first, *self.seen.parts[g]),
+            self.totals,
+            plan.n_levels,
+            plan.root,
+            reached,
+            out,
+        )
 
-def _spread_words(term: Any, symbols: Symbols) -> tuple[np.ndarray, np.ndarray, Norms]:
-    """Return the evidence before norms, by frame and by layout, and the norms.
+    def starts(self, g: int) -> np.ndarray:
+        """Return the evidence of every word at its start, by row, layout, frame and column."""
+        n_rows, n_frames = self.symbols.codes.shape
+        n_layouts = len(self.table.groups[g].group.layouts)
+        n, n_columns = len(self.symbols), self.seen.parts[g][0].shape[2]
+        found = np.zeros((n_rows, n_layouts, n_frames, n_columns))
+        ignored, squares = np.zeros((2, n_rows, n, n_columns)), np.zeros((n_rows, n))
+        # one array of frames per layout, one after another
+        reached = np.arange(n_layouts)[:, None] * n_frames
+        self.spread(g, reached, (found.reshape(n_rows, -1, n_columns), *ignored, squares))
+        return found * np.repeat(self.scale, self.symbols.lengths, axis=1)[:, None, :, None]
 
-    Shapes: (n_rows, n_frames, n_columns) and (n_rows, n_groups, n_sequences, n_columns).
-    """
-    table, plan, n = term.table, term.reader.plan_, len(symbols)
-    assert table is not None
-    n_columns, n_rows = len(term.intercepts), len(plan.row_weights)
-    by_frame = np.zeros((n_rows, symbols.data.shape[1], n_columns))
-    by_layout = np.zeros((n_rows, len(table.groups), n, n_columns))
-    norms, present = Norms(plan, symbols), present_positions(symbols)
-    buffer = np.empty(symbols.lengths.max(initial=0), np.uint64)
-    for p, r in enumerate(table.rows.tolist()):
-        # size 0 says that nothing is missing, which the loop reads faster
-        here = present[r] if present.size else np.empty(0, bool)
-        for g, part in enumerate(table.groups):
-            squares = np.zeros(n)
-            spread_dense(
-                symbols.codes[r],
-                symbols.offsets,
-                here,
-                (part.group.arrays, part.group.layout_weights, buffer),
-                np.uint64(part.bases[p]),
-                part.values[part.first[p] : part.first[p + 1]],
-                plan.n_levels,
-                plan.root,
-                (by_frame[r], by_layout[r, g], squares),
-            )
-            norms.add(r, plan.groups(r)[g], squares)
-    return by_frame, by_layout, norms
+    def slots(self, g: int) -> np.ndarray:
+        """Return the slot of the word at every start in one sequence, by row, layout and frame.
 
-
-def _dense_words(
-    table: WordTable, symbols: Symbols, shares: Callable[..., np.ndarray]
-) -> list[list[WordBlock]]:
-    """Return the words of each sequence.
-
-    Rows of one alphabet are read as if each row were a sequence: the time for one row of one
-    sequence is mostly overhead, and there may be hundreds of rows.
-    """
-    plan, n = table.plan, len(symbols)
-    words: list[list[WordBlock]] = [[] for _ in range(n)]
-    sizes = plan.n_symbols[table.rows]
-    stacks = [Stack.of(symbols, table.rows, np.flatnonzero(sizes == k)) for k in np.unique(sizes)]
-    for g in range(len(table.groups)):
-        found: list[list[WordBlock]] = [[] for _ in range(n)]
-        for stack in stacks:
-            row, group = plan.row([stack.symbols], 0), plan.groups(int(stack.rows[0]))[g]
-            read = Read.of(GroupTask(group).occurrences(row))
-            evidence = shares(g, stack, read, row, group)
-            for i, block in by_word(read, row.offsets, evidence, len(stack.rows)):
-                owners, *rest = block
-                found[i].append(WordBlock(g, stack.rows[owners % len(stack.rows)], *rest))
-        for mine, blocks in zip(words, found, strict=True):
-            if blocks:
-                mine.append(joined(blocks))
-    return words
-
-
-class Stack(NamedTuple):
-    """Rows of one alphabet as one row, in which every row of every sequence is a sequence.
-
-    All rows of the first sequence come first. `rows` are the rows, `places` their places in the
-    word table.
-    """
-
-    symbols: Symbols
-    rows: np.ndarray
-    places: np.ndarray
-
-    @classmethod
-    def of(cls, symbols: Symbols, rows: np.ndarray, places: np.ndarray) -> "Stack":
-        """Stack the rows at `places` among `rows`."""
-        rows = rows[places]
-        pieces = [symbols.data[rows, a:b].ravel() for a, b in pairwise(symbols.offsets.tolist())]
-        # the empty piece gives the type if there is no sequence
-        data = np.concatenate([*pieces, symbols.data[0, :0]])[None]
-        offsets = np.append(0, np.cumsum(np.repeat(symbols.lengths, len(rows))))
-        return cls(Symbols(data, offsets, n_symbols=symbols.n_symbols[rows[:1]]), rows, places)
-
-    def weights(
-        self, table: GroupTable, cell: int, words: np.ndarray, owners: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Return a number of each word of each row, and its weights in one cell."""
-        places = self.places[owners % len(self.rows)]
-        keys = word_keys(words, int(table.bases[self.places[0]]))
-        slots = table.first[places] + keys.astype(np.int64)
-        return np.arange(len(words)), table.values[slots, cell].astype(float)
+        Where there is no word, the slot is the number of all slots.
+        """
+        part, rows = self.table.groups[g], self.table.rows
+        codes, first = self.symbols.codes[rows], part.first
+        found = np.full((len(rows), len(part.group.layouts), codes.shape[1]), first[-1])
+        for j, layout in enumerate(part.group.layouts):
+            n = max(codes.shape[1] - layout.window[-1], 0)
+            keys, known = np.zeros((len(rows), n), np.int64), np.ones((len(rows), n), bool)
+            for o in layout.offsets:
+                keys = keys * part.bases[:, None] + codes[:, o : o + n]
+            for o in layout.window if self.present.size else ():
+                known &= self.present[rows, o : o + n]
+            found[:, j, :n] = np.where(known, first[:-1, None] + keys, first[-1])
+        return found

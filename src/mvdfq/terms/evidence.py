@@ -5,28 +5,65 @@ among its occurrences, and the share of an occurrence among the frames that the 
 added up by row, by time or by layout give the margin.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from copy import copy
 from functools import partial
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from mvdfq.gram.features import SequenceFeatures
-from mvdfq.gram.plan import Plan
-from mvdfq.kernels.counting import GroupTask
-from mvdfq.kernels.keys import word_keys
+from mvdfq.gram.plan import Plan, inverse_root
+from mvdfq.kernels import Group
+from mvdfq.kernels.base import Row
+from mvdfq.kernels.counting import GroupTask, Occurrences
+from mvdfq.kernels.keys import rank_words, word_keys
 from mvdfq.symbols.base import Symbols
-from mvdfq.terms.dense_evidence import dense_evidence, is_dense
-from mvdfq.terms.evidence_words import Evidence, WordBlock, joined
-from mvdfq.terms.occurrences import Norms, Read, by_word, shares_of, spread
-from mvdfq.terms.word_table import GroupTable, sum_group
+from mvdfq.terms.dense_evidence import SeenWords, dense_evidence, is_dense
+from mvdfq.terms.evidence_words import Evidence, WordBlock
+from mvdfq.terms.word_table import GroupTable, group_table, summed_words
 
 # The word table of one group has no memory limit: the table is made, used and dropped.
 UNBOUNDED = 2**62
 # Numbers that tell the columns of each sequence apart, and the weights of each column.
 Weights = tuple[np.ndarray, np.ndarray]
+
+
+class Read(NamedTuple):
+    """All occurrences, and the distinct words of each sequence, in the order of the sequences.
+
+    Occurrence ``e`` is an occurrence of word ``ranks[e]``; `words` and `owners` are the codes and
+    the sequence of each word.
+    """
+
+    all: Occurrences
+    ranks: np.ndarray
+    words: np.ndarray
+    owners: np.ndarray
+
+    @classmethod
+    def of(cls, found: Occurrences) -> "Read":
+        """Number the words of each sequence."""
+        # ranks are in the order of the sequences, since the sequence is the first digit
+        ranks, first = rank_words(np.column_stack([found.sequence, found.words]))
+        return cls(found, ranks.astype(np.int64), found.words[first], found.sequence[first])
+
+    def by_sequence(
+        self, r: int, g: int, offsets: np.ndarray, shares: np.ndarray
+    ) -> Iterator[tuple[int, WordBlock]]:
+        """Yield the words of row `r` of every sequence."""
+        # stable: the occurrences of a word stay in the order of time
+        order = np.argsort(self.ranks, kind="stable")
+        ends = np.append(0, np.cumsum(np.bincount(self.ranks, minlength=len(self.words))))
+        starts = (self.all.starts - offsets[self.all.sequence])[order]
+        layouts, shares = self.all.layout[order], shares[order]
+        cuts = np.searchsorted(self.owners, np.arange(len(offsets)))
+        for i, (a, b) in enumerate(pairwise(cuts.tolist())):
+            if a < b:
+                mine, indptr = slice(ends[a], ends[b]), ends[a : b + 1] - ends[a]
+                words = np.full(b - a, r), self.words[a:b], indptr
+                yield i, WordBlock(g, *words, starts[mine], layouts[mine], shares[mine])
 
 
 def find_evidence(term: Any, symbols: Symbols) -> list[Evidence]:
@@ -39,43 +76,113 @@ def find_evidence(term: Any, symbols: Symbols) -> list[Evidence]:
         # the RBF gives each sequence its own weights of words
         return [find_evidence(term, symbols[[i]])[0] for i in range(len(symbols))]
     if is_dense(term, symbols):
-        return dense_evidence(term, symbols)
+        scale = partial(_scales, term, symbols)
+        return dense_evidence(SeenWords.plain(term.table), symbols, scale)
     return _listed_evidence(term, symbols)
 
 
 def _listed_evidence(term: Any, symbols: Symbols) -> list[Evidence]:
     """Return the evidence in each sequence, by a list of all occurrences of words."""
-    plan, offsets, n = term.reader.plan_, symbols.offsets, len(symbols)
-    weigh, found, norms = _weights_of_words(term, symbols), [], Norms(plan, symbols)
-    for g in range(len(plan.groups(0))):
+    plan, n = term.reader.plan_, len(symbols)
+    n_columns, n_rows, n_groups = len(term.intercepts), len(plan.row_weights), len(plan.groups(0))
+    weigh, found, squares = _weights_of_words(term, symbols), [], np.zeros((n_groups, n_rows, n))
+    for g in range(n_groups):
         weights_of = weigh(g)
         for p, r in enumerate(np.flatnonzero(plan.row_weights).tolist()):
-            row, group = plan.row([symbols], r), plan.groups(r)[g]
+            row, group = plan.kernel.row([symbols], r), plan.groups(r)[g]
             read = Read.of(GroupTask(group).occurrences(row))
-            shares, squares = shares_of(read, row, group, plan, partial(weights_of, p))
-            norms.add(r, group, squares)
+            shares, squares[g, r] = _shares_of(read, row, group, plan, partial(weights_of, p))
             found.append((r, g, read, shares))
     # norms are known when all groups were read
-    scale = norms.scales(term, symbols)
-    n_columns, n_rows = len(term.intercepts), len(plan.row_weights)
+    scale = _scales(term, symbols, squares)
     by_frame = np.zeros((n_columns, n_rows, symbols.data.shape[1]))
-    by_layout = np.zeros((n, n_columns, n_rows, len(plan.groups(0))))
+    by_layout = np.zeros((n, n_columns, n_rows, n_groups))
     words: list[dict[int, list[WordBlock]]] = [{} for _ in range(n)]
     for r, g, read, shares in found:
         shares *= scale[r][read.all.sequence][:, None]
         # a sequence occurs many times in this index, and `+=` would add once only
         np.add.at(by_layout[:, :, r, g], read.all.sequence, shares)
-        spread(read.all, plan.groups(r)[g], shares, by_frame[:, r])
-        for i, (owners, *rest) in by_word(read, offsets, shares):
-            words[i].setdefault(g, []).append(WordBlock(g, np.full_like(owners, r), *rest))
+        _spread(read.all, plan.groups(r)[g], shares, by_frame[:, r])
+        for i, block in read.by_sequence(r, g, symbols.offsets, shares):
+            words[i].setdefault(g, []).append(block)
     return [
-        Evidence(by_frame[:, :, a:b], by_layout[i], partial(_all_joined, words[i]))
-        for i, (a, b) in enumerate(pairwise(offsets.tolist()))
+        Evidence(
+            by_frame[:, :, a:b],
+            by_layout[i],
+            partial(lambda mine: [_joined(blocks) for blocks in mine.values()], words[i]),
+        )
+        for i, (a, b) in enumerate(pairwise(symbols.offsets.tolist()))
     ]
 
 
-def _all_joined(blocks: dict[int, list[WordBlock]]) -> list[WordBlock]:
-    return [joined(mine) for mine in blocks.values()]
+def _joined(blocks: list[WordBlock]) -> WordBlock:
+    """Return one block of all words of several blocks of the same group, whose rows ascend."""
+    sizes = np.cumsum([0, *(block.indptr[-1] for block in blocks)])
+    ends = [block.indptr[1:] + size for block, size in zip(blocks, sizes, strict=False)]
+    columns = zip(*((b.rows, b.codes, b.starts, b.layouts, b.shares) for b in blocks), strict=True)
+    rows, codes, *rest = (np.concatenate(column) for column in columns)
+    return WordBlock(blocks[0].group, rows, codes, np.concatenate([[0], *ends]), *rest)
+
+
+def _shares_of(
+    read: Read, row: Row, group: Group, plan: Plan, weights_of: Any
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the evidence of every occurrence, before norms, and sums of squared counts.
+
+    There is one sum of squared counts per sequence.
+    """
+    starts, sequence, layout, _ = read.all
+    windows = np.array([one.window[-1] for one in group.layouts])
+    # possible starts of a word, which the pyramid cuts into equal parts
+    n_words = np.maximum(np.diff(row.offsets)[sequence] - windows[layout], 1)
+    places = starts - row.offsets[sequence]
+    shares: Any = None
+    squares = np.zeros(row.n_sequences)
+    amount = group.layout_weights[layout]
+    for c, (level, cell) in enumerate(plan.cells):
+        inside = np.flatnonzero(places * 2**level // n_words == cell)
+        ids, weights = weights_of(c, read.words, read.owners)
+        shares = np.zeros((len(starts), weights.shape[1])) if shares is None else shares
+        word, counted = read.ranks[inside], amount[inside]
+        at = ids[word]
+        # several words may share a column, and then they share its count
+        owners = np.zeros(int(ids.max(initial=-1)) + 1, np.int64)
+        owners[ids] = read.owners
+        count = np.bincount(at, counted, minlength=len(owners))
+        embedded = np.sqrt(count) if plan.root else count
+        squares += np.bincount(owners, embedded**2, minlength=row.n_sequences)
+        # the weight of a word times its embedded count, divided among its occurrences
+        shares[inside] += (counted * embedded[at] / count[at])[:, None] * weights[word]
+    return shares, squares
+
+
+def _scales(term: Any, symbols: Symbols, squares: np.ndarray) -> np.ndarray:
+    """Return the factor of each row and sequence: by the norms of the row and the sequence.
+
+    `squares` (n_groups, n_rows, n_sequences) are the sums of squared embedded counts.
+    """
+    reader, plan = term.reader, term.reader.plan_
+    rows = range(len(plan.row_weights))
+    weights = np.array([[group.weight for group in plan.groups(r)] for r in rows], float)
+    own, scale = np.einsum("rg,grs->rs", weights, squares), np.ones(squares.shape[1:])
+    if plan.normalises_rows:
+        scale = plan.row_scale(own, squares.sum(axis=0))
+    if not reader.normalize:
+        return scale / reader.row_mean()
+    if isinstance(reader, SequenceFeatures) and term.table is None:
+        return scale * inverse_root(reader.norms(symbols))  # words may share columns
+    return scale * inverse_root((plan.row_weights[:, None] * own * scale**2).sum(axis=0))
+
+
+def _spread(read: Occurrences, group: Group, shares: np.ndarray, frames: np.ndarray) -> None:
+    """Divide the evidence of every occurrence among the frames that the occurrence reads."""
+    for j, layout in enumerate(group.layouts):
+        mine = read.layout == j
+        places = layout.offsets or layout.window  # a word of wildcards only has no offsets
+        each = shares[mine].T / len(places)
+        for offset in places:
+            # a layout reads a frame once at most at each offset: no index occurs twice
+            frames[:, read.starts[mine] + offset] += each
 
 
 def _check_traceable(plan: Plan) -> None:
@@ -99,12 +206,9 @@ def _weights_of_words(term: Any, symbols: Symbols) -> Callable[[int], Callable[.
     if isinstance(term.reader, SequenceFeatures):
         return lambda g: partial(_weights_of_columns, term, g)
     coefficients, train = _rbf_split(term, symbols), term.reader.train_
-
-    def made_for_once(g: int) -> Callable[..., Weights]:
-        table = sum_group(train, term.reader.plan_, g, coefficients, term.scale, UNBOUNDED)
-        return partial(_looked_up, table)
-
-    return made_for_once
+    plan, n_columns = term.reader.plan_, coefficients.shape[1]
+    weigh = partial(summed_words, train, plan, coefficients, term.scale)
+    return lambda g: partial(_looked_up, group_table(plan, g, weigh, n_columns, UNBOUNDED))
 
 
 def _rbf_split(term: Any, symbols: Symbols) -> np.ndarray:

@@ -30,25 +30,6 @@ class WordBlock(NamedTuple):
         """Return the evidence of each word, over all its occurrences."""
         return np.add.reduceat(self.shares[:, column], self.indptr[:-1])
 
-    def take(self, words: np.ndarray) -> "WordBlock":
-        """Return the block with the words at these places, in this order."""
-        counts = np.diff(self.indptr)[words]
-        indptr = np.append(0, np.cumsum(counts))
-        at = np.arange(indptr[-1]) + np.repeat(self.indptr[words] - indptr[:-1], counts)
-        parts = (part[at] for part in (self.starts, self.layouts, self.shares))
-        return WordBlock(self.group, self.rows[words], self.codes[words], indptr, *parts)
-
-
-def joined(blocks: list[WordBlock]) -> WordBlock:
-    """Return one block of all words of several blocks of the same group, ordered by row."""
-    sizes = np.cumsum([0, *(block.indptr[-1] for block in blocks)])
-    ends = [block.indptr[1:] + size for block, size in zip(blocks, sizes, strict=False)]
-    columns = zip(*((b.rows, b.codes, b.starts, b.layouts, b.shares) for b in blocks), strict=True)
-    rows, codes, starts, layouts, shares = (np.concatenate(column) for column in columns)
-    indptr = np.concatenate([[0], *ends])
-    whole = WordBlock(blocks[0].group, rows, codes, indptr, starts, layouts, shares)
-    return whole if np.all(rows[:-1] <= rows[1:]) else whole.take(np.argsort(rows, kind="stable"))
-
 
 @dataclass(frozen=True, repr=False)
 class Evidence(Short):

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from mvdfq._engines.shares import multiply_counts, sum_counts
+from mvdfq._engines.shares import add_entries, multiply_counts
 from mvdfq._utils.short import Short
 from mvdfq.gram.plan import Plan, inverse_root
 from mvdfq.symbols.base import Symbols
@@ -63,7 +63,7 @@ class CountedRow(Short):
     def sums(self, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return the sums of `column_sums`: entries, values and squares of every column."""
         held, total, squares = (np.zeros(self.n_columns) for _ in range(3))
-        sum_counts(*self.arrays, weight, held, total, squares)
+        add_entries(*self.arrays, weight, held, total, squares)
         return held, total, squares
 
 
@@ -97,8 +97,8 @@ class WordColumns(Short):
         """Count the words of all rows of some sequences."""
         rows = []
         for r, (kept, size) in enumerate(zip(self.kept, self.sizes, strict=True)):
-            row = self.plan.row([symbols], r)
-            matrix = count_at_keys(row, self.plan.groups(r), self.plan.n_levels)
+            row = self.plan.kernel.row([symbols], r)
+            matrix = count_at_keys([row], self.plan.groups(r), self.plan.n_levels)
             # before words are left out: they count in the shares
             scale = inverse_root(np.asarray(matrix.sum(axis=1), dtype=float))
             matrix = matrix if len(kept) == size else matrix[:, kept]
@@ -108,9 +108,35 @@ class WordColumns(Short):
 
 @dataclass(frozen=True, repr=False)
 class MatrixBlock(Short):
-    """Features as a matrix of single precision: sparse, or dense."""
+    """Features as a matrix of single precision: sparse, or dense.
+
+    With `scale`, 1 / the root of the total of each sequence, `values` are counts, a byte each, and
+    the features are the roots of their shares.
+    """
 
     values: Any
+    scale: np.ndarray | None = None
+
+    @classmethod
+    def of_shares(cls, shares: np.ndarray, totals: np.ndarray) -> "MatrixBlock":
+        """Return root shares as counts out of `totals`; else return the shares as they are."""
+        if totals.max(initial=0) < 256:
+            # a share is a count divided by the total, so the count comes back exactly
+            counts = np.rint(shares**2 * totals[:, None].astype(np.float32)).astype(np.uint8)
+            block = cls(counts, inverse_root(totals.astype(float)).astype(np.float32))
+            if np.allclose(block._scaled(block._matrix), shares, atol=1e-5):  # nothing is missing
+                return block
+        return cls(shares)
+
+    @property
+    def _matrix(self) -> Any:
+        """The features, before they are scaled."""
+        if self.scale is None:
+            return self.values
+        return np.take(np.sqrt(np.arange(256, dtype=np.float32)), self.values)
+
+    def _scaled(self, values: np.ndarray) -> np.ndarray:
+        return values if self.scale is None else values * self.scale[:, None]
 
     @property
     def nbytes(self) -> int:
@@ -126,70 +152,15 @@ class MatrixBlock(Short):
 
     def times(self, weights: np.ndarray) -> np.ndarray:
         """Return the product with weights (n_columns, n), in single precision."""
-        return self.values @ weights
+        return self._scaled(self._matrix @ weights)
 
     def gathered(self, slopes: np.ndarray) -> np.ndarray:
         """Return the transposed product with slopes (n_sequences, n)."""
-        return self.values.T @ slopes
+        return self._matrix.T @ self._scaled(slopes)
 
     def sums(self, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return the sums of `column_sums`: entries, values and squares of every column."""
-        return column_sums(self.values, weight)
-
-
-@dataclass(frozen=True, repr=False)
-class ShareBlock(Short):
-    """Roots of shares of a dense matrix, kept as counts: one byte each.
-
-    `scale` is 1 / the root of the total of each sequence.
-    """
-
-    counts: np.ndarray
-    scale: np.ndarray
-
-    @classmethod
-    def of(cls, shares: np.ndarray, totals: np.ndarray) -> "ShareBlock | MatrixBlock":
-        """Return root shares as counts out of `totals`; else return the shares as they are."""
-        if totals.max(initial=0) < 256:
-            # a share is a count divided by the total, so the count comes back exactly
-            counts = np.rint(shares**2 * totals[:, None].astype(np.float32)).astype(np.uint8)
-            scale = inverse_root(totals.astype(float)).astype(np.float32)
-            block = cls(counts, scale)
-            if np.allclose(block.values, shares, atol=1e-5):  # not if values are missing
-                return block
-        return MatrixBlock(shares)
-
-    @property
-    def roots(self) -> np.ndarray:
-        """The roots of the counts."""
-        return np.take(np.sqrt(np.arange(256, dtype=np.float32)), self.counts)
-
-    @property
-    def values(self) -> np.ndarray:
-        """The root shares."""
-        return self.roots * self.scale[:, None]
-
-    @property
-    def nbytes(self) -> int:
-        """Memory of the block."""
-        return self.counts.nbytes + self.scale.nbytes
-
-    @property
-    def n_columns(self) -> int:
-        """Number of columns."""
-        return self.counts.shape[1]
-
-    def times(self, weights: np.ndarray) -> np.ndarray:
-        """Return the product with weights (n_columns, n), in single precision."""
-        return (self.roots @ weights) * self.scale[:, None]
-
-    def gathered(self, slopes: np.ndarray) -> np.ndarray:
-        """Return the transposed product with slopes (n_sequences, n)."""
-        return self.roots.T @ (slopes * self.scale[:, None])
-
-    def sums(self, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return the sums of `column_sums`: entries, values and squares of every column."""
-        return column_sums(self.values, weight)
+        return column_sums(self._scaled(self._matrix), weight)
 
 
 @dataclass(frozen=True, repr=False)
@@ -224,7 +195,7 @@ class SideBySide(Short):
         return np.concatenate(held), np.concatenate(total), np.concatenate(squares)
 
 
-Block = CountedRow | MatrixBlock | ShareBlock | SideBySide
+Block = CountedRow | MatrixBlock | SideBySide
 
 
 @dataclass(frozen=True, repr=False)

@@ -16,10 +16,11 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline, make_pipeline
 
-from mvdfq._engines import filter_evidence, filter_words
-from mvdfq._engines.choice import current_engine, side_by_side
-from mvdfq._engines.filter_words import N_WORDS
-from mvdfq._utils.checks import check_several, check_whole, parse_memory
+from mvdfq._engines import filter_words
+from mvdfq._engines.choice import current_engine
+from mvdfq._engines.filter_evidence import filter_evidence
+from mvdfq._engines.filter_words import N_TAPS, N_WORDS
+from mvdfq._utils.checks import check_several, check_whole
 from mvdfq._utils.short import Short
 from mvdfq._utils.threads import n_threads, run_in_order
 from mvdfq.frames import Filters, Standardize
@@ -30,18 +31,9 @@ from mvdfq.symbols.base import Symbols, numbered
 from mvdfq.terms.base import Found, Source, Term, Work
 from mvdfq.terms.baseline import View
 from mvdfq.terms.evidence_words import Evidence
-from mvdfq.terms.feature_blocks import Block, ShareBlock, SideBySide
-from mvdfq.terms.fitted import FittedTerm, TermRows
-from mvdfq.terms.sketch import WIDTH
-from mvdfq.terms.standard import (
-    Learned,
-    StandardFitting,
-    StandardGram,
-    factor_of,
-    on_gpu,
-    on_host,
-)
-from mvdfq.terms.typical import Centres, Nearness, added
+from mvdfq.terms.feature_blocks import Block, MatrixBlock, SideBySide
+from mvdfq.terms.fitted import StandardTerm, TermRows
+from mvdfq.terms.standard import Learned, Piece, StandardFitting, gathered, on_gpu, on_host
 
 # Thresholds are learned from sequences with this many frames together, but from at least
 # `SEQUENCES` sequences: the thresholds of more sequences hardly differ.
@@ -110,17 +102,13 @@ class FilterTerm(Term):
         encoders = self._fit_encoders(X, self.n_thresholds)
         if not encoders:
             return None
-        # all banks keep their features for `finish` if they fit
-        memory = parse_memory(work.memory_limit) // len(encoders)
-
-        def gram(encoder: Pipeline) -> StandardGram:
-            rows = np.arange(encoder[-1].thresholds_.size)
-            piece = rows, partial(filter_shares, encoder, X, work.n_jobs)
-            return StandardGram([piece], y, 0.0, memory, work.n_jobs, work.sample_weight)
-
+        pieces = []
+        for encoder in encoders:
+            make_shares = partial(filter_shares, encoder, X, work.n_jobs)
+            pieces.append(Piece(np.arange(encoder[-1].thresholds_.size), make_shares, [encoder]))
         make = partial(FittedFilters.of, self.name, encoders, work.n_jobs)
-        grams = list(side_by_side(gram, encoders))
-        return StandardFitting([[one] for one in encoders], grams, make)
+        # one bank after another: a bank uses the threads itself
+        return StandardFitting(pieces, y, 0.0, work, make)
 
     def source(self, X: Any, y: np.ndarray, work: Work) -> "FilterSource | None":
         """Return what counts the words of blocks; so few thresholds that all columns fit."""
@@ -173,18 +161,13 @@ class FilterSource(Source):
         for encoder in self.encoders:
             # singles, and triples one dilation apart, of a sequence without missing values
             totals = n + np.maximum(n - 2 * int(encoder[1].dilations_[0]), 0)
-            banks.append(ShareBlock.of(filter_shares(encoder, read), totals))
+            banks.append(MatrixBlock.of_shares(filter_shares(encoder, read), totals))
         return SideBySide(banks)
 
     def finish(self, found: Found, train: Any) -> "FittedFilters":
         """Return the term with the weights of words."""
-        sizes = [encoder[-1].thresholds_.size for encoder in self.encoders]
-        ends = np.cumsum(np.array(sizes) * N_WORDS)[:-1]
-        numbers = found.weights, found.mean, found.means, found.spreads
-        learned = (
-            Learned(np.arange(size), N_WORDS, np.arange(size * N_WORDS), *mine)
-            for size, *mine in zip(sizes, *(np.split(one, ends) for one in numbers), strict=True)
-        )
+        rows = [np.arange(encoder[-1].thresholds_.size) for encoder in self.encoders]
+        learned = found.learned((one, N_WORDS, np.arange(one.size * N_WORDS)) for one in rows)
         return FittedFilters.of(self.name, self.encoders, found.n_jobs, learned, found.share)
 
 
@@ -200,22 +183,15 @@ def filter_shares(encoder: Pipeline, X: Sequences, n_jobs: int | None = None) ->
     The columns are row by row the words 0, 1, 000, 001, ... 111, where 1 means above the
     threshold. An array; on a graphics card, a tensor.
     """
-    engine = current_engine()
+    engine, thresholds = current_engine(), encoder[-1].thresholds_
     if engine.name == "gpu":
-        return _on_gpu(encoder, X, engine.device)
-    read, n_rows = _Reader(encoder, X), encoder[-1].thresholds_.size
-    out = np.empty((len(X), n_rows * N_WORDS), np.float32)
+        moments = (one[~X.symbolic_mask] for one in (encoder[0].mean_, encoder[0].scale_))
+        filters = encoder[1].compiled(0)
+        return on_gpu().filter_shares(X, tuple(moments), filters, thresholds, engine.device)
+    read, out = _Reader(encoder, X), np.empty((len(X), thresholds.size * N_WORDS), np.float32)
     for block, shares in read.in_blocks(read.shares, n_jobs):
         out[block] = shares
     return out
-
-
-def _on_gpu(encoder: Pipeline, X: Sequences, device: str) -> Any:
-    scale, filters, quantizer = (step for _, step in encoder.steps)
-    numeric = ~X.symbolic_mask
-    moments = scale.mean_[numeric], scale.scale_[numeric]
-    thresholds = quantizer.thresholds_
-    return on_gpu().filter_shares(X, moments, filters.compiled(0), thresholds, device)
 
 
 @dataclass(repr=False)
@@ -246,28 +222,12 @@ class FilterBank(Short):
         spreads = placed(learned.spreads[:, None], np.float16)[:, :, 0]
         return cls(encoder, weights, placed(means, np.float16), spreads, n_jobs)
 
-    @property
-    def dilation(self) -> int:
-        """The distance between the taps of a filter, in frames."""
-        return int(self.encoder[1].dilations_[0])
-
-    def nearness(self, X: Sequences) -> Nearness:
-        """Return the products of sequences with themselves and with the means of the classes."""
-        centres = Centres(self.means.reshape(self.spreads.size, -1), self.spreads.ravel())
-        if current_engine().name == "gpu":
-            return centres.nearness(on_host(filter_shares(self.encoder, X)))
-        read = _Reader(self.encoder, X)
-        done = read.in_blocks(lambda block: centres.nearness(read.shares(block)), self.n_jobs)
-        own, cross, means = zip(*(found for _, found in done), strict=True)
-        return Nearness(np.concatenate(own), np.concatenate(cross), means[0])
-
     def sums(self, X: Sequences) -> np.ndarray:
         """Return the sums of the weights of words, (n_sequences, n_columns)."""
         n_columns = self.weights.shape[2]
         weights = self.weights.reshape(-1, n_columns)
-        engine = current_engine()
-        if engine.name == "gpu":
-            shares = _on_gpu(self.encoder, X, engine.device)
+        if current_engine().name == "gpu":
+            shares = filter_shares(self.encoder, X)
             return on_gpu().product(shares.T, weights.astype(float))
         read = _Reader(self.encoder, X)
 
@@ -279,11 +239,6 @@ class FilterBank(Short):
 
         return np.concatenate([sums for _, sums in read.in_blocks(weighed, self.n_jobs)])
 
-    def compared(self, view: View) -> Compared:
-        """Return the weights of words and their means over the baseline, as a view sees them."""
-        shape = *self.encoder[-1].thresholds_.shape, N_WORDS, -1
-        return view.weigh(self.weights).reshape(shape), view.means(self.means).reshape(shape)
-
     def evidence(self, X: Sequences, compared: Compared) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """Yield the evidence in each sequence, by channel and frame, and by channel and layout.
 
@@ -291,18 +246,39 @@ class FilterBank(Short):
         layouts are single symbols and triples. Symbolic channels have none.
         """
         read, n_columns = _Reader(self.encoder, X), compared[0].shape[-1]
+        filters, thresholds, n = read.filters, read.thresholds, len(read.data)
         for a, b in pairwise(X.offsets.tolist()):
             by_frame = np.zeros((n_columns, X.n_rows, b - a))
             by_layout = np.zeros((n_columns, X.n_rows, 2))
             if b > a:
-                by_frame[:, read.numeric], by_layout[:, read.numeric] = read.evidence(
-                    a, b, compared
-                )
+                by_response, by_kind = np.zeros((n, b - a, n_columns)), np.zeros((2, n, n_columns))
+                rest, out = np.zeros((n, n_columns)), by_response.reshape(n, -1)
+                words = filter_words.filter_levels(read.data, (a, b), filters, thresholds)
+                filter_evidence(*words, filters, *compared, out, by_kind, rest)
+                spread = _spread_taps(by_response.transpose(2, 0, 1), filters[0])
+                by_frame[:, read.numeric] = spread + rest.T[:, :, None] / (b - a)
+                by_layout[:, read.numeric] = by_kind.transpose(2, 1, 0)
             yield by_frame, by_layout
 
 
+def _spread_taps(by_response: np.ndarray, dilation: int) -> np.ndarray:
+    """Divide the evidence of responses, (..., n_frames), equally among the frames that they read.
+
+    Taps beyond the ends carry nothing: else the ends would gather what belongs to the middle.
+    """
+    n, half = by_response.shape[-1], N_TAPS // 2
+    frames = np.arange(n)
+    n_taps = 1 + sum(np.minimum(x // dilation, half) for x in (frames, frames[::-1]))
+    shared, out = by_response / n_taps, np.zeros_like(by_response)
+    for shift in range(0, min(half * dilation, n - 1) + 1, dilation):
+        out[..., shift:] += shared[..., : n - shift]
+        if shift:
+            out[..., : n - shift] += shared[..., shift:]
+    return out
+
+
 @dataclass(repr=False, kw_only=True)
-class FittedFilters(FittedTerm):
+class FittedFilters(StandardTerm):
     """Standardized words of filter responses with their weights, one bank per dilation."""
 
     banks: list[FilterBank]
@@ -318,14 +294,12 @@ class FittedFilters(FittedTerm):
         share: float,
     ) -> "FittedFilters":
         """Return the term, given what was learned of the words of each encoder."""
-        banks, intercepts, centre, first = [], [], np.zeros(WIDTH), 0
-        for encoder, one in zip(encoders, learned, strict=True):
-            banks.append(FilterBank.of(encoder, n_jobs, one))
-            intercepts.append(one.intercepts)
-            centre += one.centre(name, first)
-            first += one.n_columns
-        about = {"intercepts": np.sum(intercepts, axis=0), "centre": centre.astype(np.float32)}
-        return cls(name=name, encoders=[], banks=banks, share=share, **about)
+        banks: list[FilterBank] = []
+        left = iter(encoders)
+        made: Any = gathered(
+            name, learned, lambda one: banks.append(FilterBank.of(next(left), n_jobs, one))
+        )
+        return cls(name=name, encoders=[], banks=banks, share=share, **made)
 
     def read(self, X: Any) -> Any:
         """Return the sequences as they are."""
@@ -362,22 +336,10 @@ class FittedFilters(FittedTerm):
         parts = (zip(*found, strict=True) for found in zip(*(one for _, one in done), strict=True))
         return [Evidence(np.sum(f, axis=0), np.concatenate(g, axis=2), list) for f, g in parts]
 
-    def contrast(self, read: Any, find: Callable[[], Evidence], view: View) -> Evidence:
-        """Return the evidence in one sequence, compared with another baseline."""
-        return self.evidence(read, view)[0]
-
     @property
     def class_means(self) -> list[np.ndarray]:
         """The means of words over the classes, one array per bank."""
         return [bank.means for bank in self.banks]
-
-    def knows_means(self, n_classes: int) -> bool:
-        """Tell whether the means over each class are kept."""
-        return all(bank.means.shape[-1] == n_classes for bank in self.banks)
-
-    def nearness(self, read: Any, y: np.ndarray) -> Nearness:
-        """Return the products of sequences with themselves and with the means of the classes."""
-        return added(bank.nearness(read) for bank in self.banks)
 
     def shift(self, view: View) -> np.ndarray:
         """Return what the words of the baseline add to the margins."""
@@ -385,11 +347,15 @@ class FittedFilters(FittedTerm):
         return np.sum([np.einsum("fqwc,fqwc->c", *pair, dtype=float) for pair in pairs], axis=0)
 
     def _compared(self, view: View) -> list[Compared]:
-        return self.once_for(view, lambda view: [bank.compared(view) for bank in self.banks])
+        def seen(bank: FilterBank) -> Compared:
+            shape = *bank.encoder[-1].thresholds_.shape, N_WORDS, -1
+            return view.weigh(bank.weights).reshape(shape), view.means(bank.means).reshape(shape)
+
+        return self.once_for(view, lambda view: [*map(seen, self.banks)])
 
     def rows(self, read: Any, i: int, channels: list[str]) -> TermRows:
         """Return what an explanation says about the channels of sequence `i`."""
-        steps = [bank.dilation for bank in self.banks]
+        steps = [int(bank.encoder[1].dilations_[0]) for bank in self.banks]
         scaled = self.banks[0].encoder[0].transform(read[i : i + 1]).data
         return TermRows(
             levels(read[i : i + 1]),
@@ -408,9 +374,10 @@ class FittedFilters(FittedTerm):
         """Yield the root shares of words, one bank after another."""
         return (on_host(filter_shares(one.encoder, read, one.n_jobs)) for one in self.banks)
 
-    def factors(self) -> list[np.ndarray]:
-        """Return 1 / the deviation of each word."""
-        return [factor_of(bank.spreads.ravel()) for bank in self.banks]
+    def columns(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """Yield the means and deviations of the words of each bank."""
+        for bank in self.banks:
+            yield bank.means.reshape(bank.spreads.size, -1), bank.spreads.ravel()
 
 
 def levels(X: Sequences) -> Symbols:
@@ -449,27 +416,10 @@ class _Reader:
         filter_words.filter_shares(self.data, offsets, self.filters, self.thresholds, out)
         return out.reshape(n, -1)
 
-    def evidence(self, start: int, stop: int, compared: Compared) -> tuple[np.ndarray, np.ndarray]:
-        """Return the evidence of numeric channels in one sequence, see `FilterBank.evidence`."""
-        n, n_frames, n_columns = len(self.data), stop - start, compared[0].shape[-1]
-        by_response, by_kind = np.zeros((n, n_frames, n_columns)), np.zeros((2, n, n_columns))
-        by_frame, rest = np.zeros((n_columns, n, n_frames)), np.zeros((n, n_columns))
-        flat = by_response.reshape(n, -1)
-        read = self.data, (start, stop), self.filters, self.thresholds
-        words = filter_words.filter_levels(*read)
-        filter_evidence.filter_evidence(*words, self.filters, *compared, flat, by_kind, rest)
-        filter_evidence.spread_taps(by_response, self.filters[0], by_frame)
-        return by_frame + rest.T[:, :, None] / n_frames, by_kind.transpose(2, 1, 0)
-
     def in_blocks(self, one: Callable[[slice], Any], n_jobs: int | None) -> Any:
         """Return (block, result) of all blocks of sequences, in order, computed by threads."""
-        return run_in_order(one, _blocks(self.offsets), n_threads(n_jobs))
-
-
-def _blocks(offsets: np.ndarray) -> list[slice]:
-    """Cut sequences into blocks of few frames and few sequences, at least one sequence each."""
-    n = len(offsets) - 1
-    # a block ends where either count reaches a new multiple
-    numbers = offsets[:-1] // BLOCK_FRAMES + np.arange(n) // BLOCK_SEQUENCES
-    cuts = [0, *(np.flatnonzero(np.diff(numbers)) + 1).tolist(), n]
-    return [slice(a, b) for a, b in pairwise(cuts)]
+        n = len(self.offsets) - 1
+        # a block ends where either count reaches a new multiple
+        numbers = self.offsets[:-1] // BLOCK_FRAMES + np.arange(n) // BLOCK_SEQUENCES
+        cuts = [0, *(np.flatnonzero(np.diff(numbers)) + 1).tolist(), n]
+        return run_in_order(one, [slice(a, b) for a, b in pairwise(cuts)], n_threads(n_jobs))

@@ -20,7 +20,8 @@ from mvdfq.terms.baseline import View
 from mvdfq.terms.evidence import find_evidence
 from mvdfq.terms.evidence_words import Evidence
 from mvdfq.terms.sketch import WIDTH, projected, projection
-from mvdfq.terms.typical import Nearness
+from mvdfq.terms.standard import factor_of
+from mvdfq.terms.typical import Centres, Nearness, added
 from mvdfq.terms.word_table import WordTable
 
 # Explanations show the rows of a term of this name without the name of the term.
@@ -117,7 +118,10 @@ class FittedTerm(Short):
 
     @property
     def class_means(self) -> list[np.ndarray]:
-        """The means of words over the classes, (..., n_classes) each; none of plain words."""
+        """The means of words over the classes, (..., n_classes) each; none of plain words.
+
+        With very many classes, (..., 1): the means over all sequences.
+        """
         return []
 
     def shift(self, view: View) -> np.ndarray:
@@ -148,20 +152,17 @@ class FittedTerm(Short):
 
     def sketch(self, read: Any) -> np.ndarray:
         """Return the sketches of sequences, (n_sequences, WIDTH), see `sketch.py`."""
-        found, made = np.zeros((len(read), WIDTH)), self.once("projections", self._projections)
+
+        def projections() -> list[Any]:
+            factors = self.factors()
+            ends = pairwise(np.cumsum([0, *map(len, factors)]).tolist())
+            pairs = zip(ends, factors, strict=True)
+            return [projection(self.name, np.arange(*end), factor) for end, factor in pairs]
+
+        found, made = np.zeros((len(read), WIDTH)), self.once("projections", projections)
         for piece, matrix in zip(self.features(read), made, strict=True):
             found += projected(piece, matrix)
         return np.sqrt(self.share) * (found - (0 if self.centre is None else self.centre))
-
-    def _projections(self) -> list[Any]:
-        factors = self.factors()
-        ends = pairwise(np.cumsum([0, *map(len, factors)]).tolist())
-        pairs = zip(ends, factors, strict=True)
-        return [projection(self.name, np.arange(*end), factor) for end, factor in pairs]
-
-    def knows_means(self, n_classes: int) -> bool:
-        """Tell whether the means of all words over each class are known, for `nearness`."""
-        return False
 
     def nearness(self, read: Any, y: np.ndarray) -> Nearness:
         """Return the products of sequences with themselves and with the means of the classes.
@@ -181,6 +182,29 @@ class FittedTerm(Short):
     def compare(self, left: Any, right: Any) -> np.ndarray:
         """Return the kernel values of sequences as `read` gives them, if `train` is kept."""
         raise NotImplementedError
+
+
+class StandardTerm(FittedTerm):
+    """A term of standardized words, in pieces: it is compared with baselines and class means."""
+
+    train = None
+
+    def columns(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """Yield the means over the classes and the deviations of the columns of each piece."""
+        raise NotImplementedError
+
+    def factors(self) -> list[np.ndarray]:
+        """Return 1 / the deviation of each word."""
+        return [factor_of(spreads) for _, spreads in self.columns()]
+
+    def contrast(self, read: Any, find: Callable[[], Evidence], view: View) -> Evidence:
+        """Return the evidence in one sequence, compared with another baseline."""
+        return self.evidence(read, view)[0]
+
+    def nearness(self, read: Any, y: np.ndarray) -> Nearness:
+        """Return the products of sequences with themselves and with the means of the classes."""
+        pieces = zip(self.columns(), self.features(read), strict=True)
+        return added(Centres(*columns).nearness(shares) for columns, shares in pieces)
 
 
 @dataclass(repr=False, kw_only=True)

@@ -17,7 +17,7 @@ from mvdfq.gram.sums import Gram
 from mvdfq.gram.vocabulary import Buckets, all_words
 from mvdfq.kernels import Kernel
 from mvdfq.symbols.base import Symbols
-from mvdfq.terms.alignment import align, group_units, row_units, unit_grams
+from mvdfq.terms.alignment import align, unit_grams
 from mvdfq.terms.base import Fitting, Found, Source, Term, Work
 from mvdfq.terms.feature_blocks import Block, MatrixBlock
 from mvdfq.terms.fitted import FIRST_NAME
@@ -138,11 +138,11 @@ class PlainTerm(Term):
         if work.linear:
             reader: Any = self._features(symbols, work).set_params(**params)
             values = reader.fit_transform(symbols)
-            return FeatureFitting(*about, reader, values, symbols, learned)
+            return PlainFitting(*about, reader, values, symbols, learned)
         # None: the sequences with themselves, which needs half of the products
         reader = self.kernel_of(symbols, work).set_params(gamma=self.gamma, **params)
         values, result = reader.fit(symbols).compare(reader.train_, None, work.report)
-        return KernelFitting(*about, reader, values, symbols, learned, result)
+        return PlainFitting(*about, reader, values, symbols, learned, result)
 
     def source(self, X: Any, y: np.ndarray, work: Work) -> Source:
         """Return what counts the words of blocks of sequences."""
@@ -167,8 +167,12 @@ class PlainTerm(Term):
 
     def _features(self, symbols: Any, work: Work) -> SequenceFeatures:
         n = self.n_features
-        if n is None and self._most_words(symbols) > MANY_WORDS:
-            n = MANY_WORDS
+        if n is None:
+            # a bound on the number of words in all groups and cells: the whole, two halves, ...
+            alphabets = symbols.n_symbols.tolist() if isinstance(symbols, Symbols) else []
+            groups = [(size, group) for size in alphabets for group in self.kernel.groups(size)]
+            most = (2**self.pyramid - 1) * sum(size**group.length for size, group in groups)
+            n = None if alphabets and most <= MANY_WORDS else MANY_WORDS
         return SequenceFeatures(clone(self.kernel), n_features=n, **self._options(symbols, work))
 
     def _options(self, symbols: Any, work: Work) -> dict[str, Any]:
@@ -189,18 +193,6 @@ class PlainTerm(Term):
             "n_jobs": work.n_jobs,
         }
 
-    def _most_words(self, symbols: Any) -> int:
-        """Return a bound on the number of words in all groups and cells."""
-        if not isinstance(symbols, Symbols):
-            return MANY_WORDS + 1
-        # the whole, two halves, four quarters, ...
-        cells = 2**self.pyramid - 1
-        return sum(
-            cells * int(n) ** group.length
-            for n in symbols.n_symbols
-            for group in self.kernel.groups(int(n))
-        )
-
     def _learn_weights(self, symbols: Any, y: np.ndarray, work: Work) -> Learn:
         """Return a function that learns the weights of rows or groups from some sequences.
 
@@ -214,9 +206,9 @@ class PlainTerm(Term):
         most = int(np.sqrt(parse_memory(kernel.memory_limit) / (4 * n_units)))
         random = check_random_state(work.random_state)
         chosen = np.sort(random.permutation(len(y))[: max(most, 2)])
-        units = (row_units if by_rows else group_units)(kernel.train_[chosen], plan)
+        limits = kernel.n_jobs, kernel.memory_limit
         stack = np.empty((n_units, len(chosen), len(chosen)), np.float32)
-        for u, K in enumerate(unit_grams(units, kernel.n_jobs, kernel.memory_limit)):
+        for u, K in enumerate(unit_grams(kernel.train_[chosen], plan, by_rows, *limits)):
             stack[u] = K
             work.report(u + 1, 2 * n_units)
 
@@ -235,7 +227,10 @@ class PlainTerm(Term):
 
 @dataclass
 class PlainFitting(Fitting):
-    """Words of training sequences: `values` is the kernel matrix, or sparse features."""
+    """Words of training sequences: `values` is the kernel matrix, or sparse features.
+
+    `result` are the norms of kernel values.
+    """
 
     name: str
     encoders: list[Any]
@@ -243,6 +238,7 @@ class PlainFitting(Fitting):
     values: Any
     symbols: Any
     learned: Learn | None
+    result: Gram | None = None
 
     is_standard = False
 
@@ -266,26 +262,11 @@ class PlainFitting(Fitting):
             return self.values
         return clone(self.reader).set_params(**self.learned(learn)).fit_transform(self.symbols)
 
-
-@dataclass
-class KernelFitting(PlainFitting):
-    """Kernel values of training sequences."""
-
-    result: Gram
-
     def finish(self, coefficients: np.ndarray, share: float) -> FittedPlain:
-        """Return the term, with its training sequences."""
+        """Return the term, with its training sequences or their features."""
         about = {"name": self.name, "encoders": self.encoders, "share": share}
-        return FittedKernel.of(self.reader, self.result, coefficients, **about)
-
-
-@dataclass
-class FeatureFitting(PlainFitting):
-    """Explicit features of training sequences."""
-
-    def finish(self, coefficients: np.ndarray, share: float) -> FittedPlain:
-        """Return the term, with the features of the training sequences."""
-        about = {"name": self.name, "encoders": self.encoders, "share": share}
+        if self.result is not None:
+            return FittedKernel.of(self.reader, self.result, coefficients, **about)
         n_jobs, kept = self.reader.n_jobs, self.values
         return FittedFeatures.of(self.reader, coefficients, n_jobs=n_jobs, kept=kept, **about)
 

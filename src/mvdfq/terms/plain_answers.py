@@ -1,6 +1,7 @@
 """Terms that count words plainly, fitted: by kernel values, or by explicit features."""
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, cast
 
 import numpy as np
@@ -17,12 +18,13 @@ from mvdfq.terms.fitted import ReadingTerm
 from mvdfq.terms.standard import class_members
 from mvdfq.terms.typical import Nearness, squared
 from mvdfq.terms.word_table import (
-    TableTooLarge,
+    Weigh,
     WordTable,
     dense_table,
     has_table,
-    learned_table,
-    sum_up,
+    learned_words,
+    summed_words,
+    word_table,
 )
 
 
@@ -37,15 +39,27 @@ class FittedPlain(ReadingTerm):
         """Return the sums of the weights of words, (n_sequences, n_columns)."""
         if self.table is None:
             return self._products(read)
-        sums, _ = self.table.margins(read, self.n_jobs)
+        sums = self.table.margins(read, self.n_jobs)
         # unseen symbols are not in the table, but they count in the norm: use the kernel instead
-        strange = np.flatnonzero(_has_unseen(read, self.table.plan.kernel.is_closed))
-        if strange.size:
-            sums[strange] = self._products(read[strange])
+        if not self.table.plan.kernel.is_closed:
+            unseen_frames = np.append(read.unseen.any(axis=0), False)
+            frames = np.add.reduceat(unseen_frames.astype(int), read.offsets[:-1])
+            strange = np.flatnonzero((frames > 0) & (read.lengths > 0))
+            if strange.size:
+                sums[strange] = self._products(read[strange])
         return sums
 
     def _products(self, read: Any) -> np.ndarray:
         return self.reader.values(read) @ self.coefficients
+
+    @property
+    def mean(self) -> float | None:
+        """The divisor of kernel values; None means the norms of both sequences."""
+        return None if self.reader.normalize else self.reader.row_mean()
+
+    def _table_of(self, weigh: Weigh) -> WordTable | None:
+        memory, n_columns = parse_memory(self.memory_limit), self.coefficients.shape[1]
+        return word_table(self.reader.plan_, weigh, n_columns, self.mean, memory, self.n_jobs)
 
 
 @dataclass(repr=False, kw_only=True)
@@ -92,18 +106,9 @@ class FittedKernel(FittedPlain):
             return self.coefficients
         return self.coefficients * inverse_root(self.norms)[:, None]
 
-    @property
-    def mean(self) -> float | None:
-        """The divisor of kernel values; None means the norms of both sequences."""
-        return None if self.reader.normalize else self.reader.row_mean()
-
     def compare(self, left: Any, right: Any) -> np.ndarray:
         """Return the kernel values of sequences."""
         return self.reader.compare(left, None if right is left else right)[0]
-
-    def knows_means(self, n_classes: int) -> bool:
-        """The training sequences give the means."""
-        return True
 
     def nearness(self, read: Any, y: np.ndarray) -> Nearness:
         """Return the products of sequences with themselves and with the means of the classes.
@@ -140,18 +145,9 @@ class FittedKernel(FittedPlain):
             return dense_table(kernel.plan_, rows, self.values, self.mean)
         # only support vectors add something to the table
         used = np.flatnonzero(self.coefficients.any(axis=1))
-        try:
-            return sum_up(
-                cast(Symbols, kernel.train_.take(used)),
-                kernel.plan_,
-                self.divided[used],
-                self.scale[:, used],
-                self.mean,
-                parse_memory(self.memory_limit),
-                self.n_jobs,
-            )
-        except TableTooLarge:
-            return None
+        train = cast(Symbols, kernel.train_.take(used))
+        learned = train, kernel.plan_, self.divided[used], self.scale[:, used]
+        return self._table_of(partial(summed_words, *learned))
 
 
 @dataclass(repr=False, kw_only=True)
@@ -181,10 +177,6 @@ class FittedFeatures(FittedPlain):
         features = [one if sp.issparse(one) else self.reader.values(one) for one in (left, right)]
         return (features[0] @ features[1].T).toarray()
 
-    def knows_means(self, n_classes: int) -> bool:
-        """Tell whether training sequences are kept, which give the means."""
-        return self.kept is not None
-
     def nearness(self, read: Any, y: np.ndarray) -> Nearness:
         """Return the products of sequences with themselves and with the means of the classes."""
         assert self.kept is not None
@@ -198,27 +190,10 @@ class FittedFeatures(FittedPlain):
         features = self.reader
         if not isinstance(features.columns_, Vocabulary) or not has_table(features.plan_):
             return None
-        try:
-            return learned_table(
-                features.columns_,
-                features.plan_,
-                self.coefficients,
-                None if features.normalize else features.row_mean(),
-                parse_memory(self.memory_limit),
-            )
-        except TableTooLarge:
-            return None
+        weigh = partial(learned_words, features.columns_, features.plan_, self.coefficients)
+        return self._table_of(weigh)
 
 
 def _least(kernel: SequenceKernel) -> float:
     """Return the kernel value of two sequences without a common word."""
     return 0.0 if kernel.gamma is None else float(np.exp(-2 * float(kernel.gamma)))
-
-
-def _has_unseen(symbols: Symbols, closed: bool) -> np.ndarray:
-    """Tell which sequences hold symbols that `fit` did not see."""
-    if closed:
-        return np.zeros(len(symbols), dtype=bool)
-    unseen_frames = np.append(symbols.unseen.any(axis=0), False)
-    frames = np.add.reduceat(unseen_frames.astype(int), symbols.offsets[:-1])
-    return (frames > 0) & (symbols.lengths > 0)

@@ -18,11 +18,17 @@ def relatives(values: np.ndarray, y: np.ndarray, n_folds: int) -> np.ndarray | N
     group holds at most ``1 / n_folds`` of the members of each of its classes, so that every fold
     can learn every class even if a class is one family.
     """
-    least = _least_similarity(values)
-    if least is None:
+    step = -(-len(values) // SAMPLE)
+    part = values[::step, ::step]
+    pairs = part[np.triu_indices(len(part), 1)]
+    if not pairs.size:
+        return None
+    middle = float(np.median(pairs))
+    deviation = NORMAL * float(np.median(np.abs(pairs - middle)))
+    if deviation == 0:  # all sequences are alike
         return None
     similarity, one, other = _spanning_tree(values)
-    linked = np.flatnonzero(similarity > least)
+    linked = np.flatnonzero(similarity > middle + FAR * deviation)
     if not linked.size:
         return None
     group = np.arange(len(y))
@@ -33,18 +39,6 @@ def relatives(values: np.ndarray, y: np.ndarray, n_folds: int) -> np.ndarray | N
         if size[a] + size[b] <= limit:
             group[b], size[a], most[a] = a, size[a] + size[b], limit
     return np.array([_root(group, i) for i in range(len(y))])
-
-
-def _least_similarity(values: np.ndarray) -> float | None:
-    """Return the kernel value above which two sequences are relatives; None if all are alike."""
-    step = -(-len(values) // SAMPLE)
-    part = values[::step, ::step]
-    pairs = part[np.triu_indices(len(part), 1)]
-    if not pairs.size:
-        return None
-    middle = float(np.median(pairs))
-    deviation = NORMAL * float(np.median(np.abs(pairs - middle)))
-    return middle + FAR * deviation if deviation > 0 else None
 
 
 def _spanning_tree(values: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -1,19 +1,14 @@
-r"""Standardized words: every word has the same spread over the training sequences.
+"""Standardized words, see `WordTerm`: kernel matrices, means and deviations, weights of words.
 
-The feature of a word is the root of its share of a row, less its mean and divided by its standard
-deviation over the training sequences,
-
-.. math:: z_u(x) = \left(\sqrt{c_u(x) / \textstyle\sum_v c_v(x)} - \mu_u\right) / \sigma_u .
-
-The mean and the deviation weigh the sequences by their sample weights: a sequence of weight 2
-counts as two sequences. Words that occur in few training sequences are left out: their deviation
-is small by chance. Features are made one piece of rows after another and added to the kernel
-matrix; after training, the weights of words are all that is kept.
+A sequence of sample weight 2 counts as two sequences. Words that occur in few training sequences
+are left out: their deviation is small by chance. Features are made one piece of rows after another
+and added to the kernel matrix; after training, the weights of words are all that is kept.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial, reduce
+from functools import cached_property, partial
 from importlib import import_module
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -23,9 +18,9 @@ import scipy.sparse as sp
 
 from mvdfq._engines import shares as loops
 from mvdfq._engines.choice import current_engine, side_by_side
-from mvdfq._utils.checks import DEFAULT_MEMORY
+from mvdfq._utils.checks import parse_memory
 from mvdfq._utils.short import Short
-from mvdfq._utils.threads import n_threads, run_in_order
+from mvdfq._utils.threads import run_in_order
 from mvdfq.frames.base import shares_of
 from mvdfq.gram.features import SequenceFeatures
 from mvdfq.gram.plan import Plan, spread_of_sums
@@ -36,8 +31,6 @@ from mvdfq.terms.sketch import WIDTH, projection
 from mvdfq.terms.svm import FoldMachine
 from mvdfq.terms.typical import inverse
 
-# Some rows of one alphabet, and a function that makes the root shares of their words.
-Piece = tuple[np.ndarray, Callable[[], Any]]
 # Rows of one piece.
 ROWS = 8
 # Columns with a deviation below this are constant but for rounding: shares are at most 1.
@@ -56,44 +49,22 @@ MOST_MEANS = 2**25
 
 
 def root_shares(symbols: Symbols, plan: Plan, rows: np.ndarray) -> Any:
-    """Return the roots of the shares of all words of some rows, (n_sequences, n_columns).
+    """Return the roots of the shares of all words of rows of one alphabet, see `count_at_keys`.
 
-    The rows must have the same alphabet. The columns are the words of all rows, groups and cells:
-    row by row, group by group, word by word, cell by cell. A sparse matrix; on a graphics card, a
-    dense tensor.
+    A sparse matrix; on a graphics card, a dense tensor.
     """
     engine = current_engine()
     if engine.name == "gpu":
         return on_gpu().root_shares(symbols, plan, rows, engine.device)
-    found = [plan.row([symbols], r) for r in rows.tolist()]
-    lists = _Lists(len(rows), found[0], plan.groups(int(rows[0])), plan.n_levels)
-    for row in found:
-        # roots of shares are taken row by row: a share is of the words of one row
-        before = lists.filled.copy()
-        lists.append(row)
-        loops.take_roots(lists.first, before, lists.filled, lists.counts)
-    return lists.matrix()
-
-
-def countable(kernel: Kernel, symbols: Symbols) -> np.ndarray:
-    """Tell for every row whether its words fit a dense array; words of many categories do not."""
-    longest = max(group.length for group in kernel.groups(2))
-    return symbols.n_symbols.astype(float) ** longest <= DENSE_WORDS
+    found = [plan.kernel.row([symbols], r) for r in rows.tolist()]
+    return count_at_keys(found, plan.groups(int(rows[0])), plan.n_levels, roots=True)
 
 
 def reader_of_words(symbols: Symbols, kernel: Kernel, pyramid: int) -> SequenceFeatures:
     """Return the reader of the words of all rows."""
-    reader = SequenceFeatures(
-        kernel, manifold=True, normalize=False, pyramid=pyramid, constant_rows="keep"
-    )
+    options: Any = {"normalize": False, "pyramid": pyramid, "constant_rows": "keep"}
     # only the plan: a table has a slot for every possible word, so no word is listed
-    reader._fit_plan(symbols, listed=True)
-    return reader
-
-
-def pieces_of(symbols: Symbols, plan: Plan) -> list[Piece]:
-    """Return the root shares of pieces of rows."""
-    return [(rows, partial(root_shares, symbols, plan, rows)) for rows in rows_of_pieces(plan)]
+    return SequenceFeatures(kernel, manifold=True, **options).fit_reader(symbols)
 
 
 def rows_of_pieces(plan: Plan) -> list[np.ndarray]:
@@ -149,170 +120,141 @@ class Learned(NamedTuple):
         return (self.mean * factor) @ projection(name, first + self.kept)
 
 
-class StandardGram:
-    """The kernel matrices of standardized words, and what a machine on them learns.
+def gathered(
+    name: str, pieces: Iterable[Learned], place: Callable[[Learned], None]
+) -> dict[str, np.ndarray]:
+    """Place what was learned of pieces that follow each other; return intercepts and centre."""
+    intercepts: Any = 0.0
+    centre, first = np.zeros(WIDTH), 0
+    for one in pieces:
+        place(one)
+        intercepts = intercepts + one.intercepts
+        centre += one.centre(name, first)
+        first += one.n_columns
+    return {"intercepts": intercepts, "centre": centre.astype(np.float32)}
+
+
+class Piece(NamedTuple):
+    """Rows of one alphabet, what makes the root shares of their words, and their encoders."""
+
+    rows: np.ndarray
+    make: Callable[[], Any]
+    encoders: list[Any]
+
+
+class StandardFitting:
+    """A `Fitting` of standardized words: their kernel matrices, and what a machine on them learns.
 
     In `values`, all words count alike. In `weighed`, for the machine that answers, every word
-    counts by what it tells of the classes, see `told_by`; None with many sequences. A piece is
-    some rows of one alphabet and a function that makes their root shares. Features that do not
-    fit into `memory` bytes are made a second time for the machine. `weight` are the sample weights
-    of the sequences; None means that all weigh the same. `y` are their classes.
+    counts by what it tells of the classes, see `told_by`; None with many sequences. Features that
+    do not fit into the memory limit of `work` are made a second time for the machine.
+    ``make(learned, share)`` returns the fitted term, given what was learned of every piece.
+    `workers` threads measure the pieces.
     """
+
+    is_standard, reads_labels = True, False
 
     def __init__(
         self,
         pieces: Sequence[Piece],
         y: np.ndarray,
         min_share: float,
-        memory: int = DEFAULT_MEMORY,
-        n_jobs: int | None = None,
-        weight: np.ndarray | None = None,
+        work: Any,
+        make: Callable[[Iterator[Learned], float], Any],
+        workers: int = 1,
     ) -> None:
-        self.pieces, self.y, self.weight, self.n_jobs = pieces, y, weight, n_jobs
-        n_sequences = len(y)
-        self.values = np.zeros((n_sequences, n_sequences))
-        weighs = n_sequences <= MOST_WEIGHED
-        self.weighed = np.zeros_like(self.values) if weighs else None
+        self.pieces, self.y, self.make, self.weight = pieces, y, make, work.sample_weight
+        self.values: Any = np.zeros((len(y), len(y)))
+        weighed = np.zeros_like(self.values) if len(y) <= MOST_WEIGHED else None
         self.scales: list[Scale] = []
         self.told: list[np.ndarray] = []
         self._kept: list[Any] = []
-        room = memory  # features that are kept save a second count in `learned`
-        # a single piece, such as a bank of filters, uses the threads itself
-        workers = n_threads(n_jobs) if len(pieces) > 1 else 1
-        often = np.ones(n_sequences) if weight is None else weight
-        measure = partial(_measured, min_share, y if weighs else None, often)
+        room = parse_memory(work.memory_limit)  # kept features save a second count in `finish`
+        often = np.ones(len(y)) if self.weight is None else self.weight
+        measure = partial(_measured, min_share, None if weighed is None else y, often)
         if current_engine().name == "gpu":
             measured = side_by_side(measure, pieces)
         else:
             measured = (found for _, found in run_in_order(measure, pieces, workers))
-        for scale, z, product, told, weighed in measured:
+        for scale, z, product, told, more in measured:
             self.values += product
-            if self.weighed is not None:
-                self.weighed += weighed
+            if weighed is not None:
+                weighed += more
             self.scales.append(scale)
             self.told.append(told)
             room -= z.nbytes
             self._kept.append(z if room > 0 else None)
+        # the variance of all features together: each word has variance 1. All words may be left
+        # out, and the sum divides by the size
+        self.size = max(sum(scale.kept.size for scale in self.scales), 1)
+        size = float(sum(told.sum() for told in self.told)) or 1.0
+        self.weighed = None if weighed is None else (weighed, size)
 
-    @property
-    def n_words(self) -> int:
-        """Number of words that are not left out: the variance of all features together."""
-        return sum(scale.kept.size for scale in self.scales)
-
-    @property
-    def weighed_size(self) -> float:
-        """The variance of all features together if words count by what they tell."""
-        return float(sum(told.sum() for told in self.told))
+    def matrix(self, learn: np.ndarray) -> np.ndarray:
+        """Return the kernel matrix, which does not depend on `learn`."""
+        return self.values
 
     def release(self) -> None:
-        """Give up the kernel matrices."""
-        self.values = self.weighed = np.empty((0, 0))
+        """Give up the kernel matrices, which are part of the sum now."""
+        self.values = self.weighed = None
 
-    def _features(self) -> Iterator[tuple[np.ndarray, "Scale", Any]]:
-        """Yield the rows, the scale and the features of every piece."""
-        for (rows, make), scale, z in zip(self.pieces, self.scales, self._kept, strict=True):
-            yield rows, scale, scale.features(make()) if z is None else z
+    def _features(self) -> Iterator[tuple[Piece, "Scale", Any]]:
+        """Yield every piece with its scale and its features."""
+        for piece, scale, z in zip(self.pieces, self.scales, self._kept, strict=True):
+            yield piece, scale, scale.features(piece.make()) if z is None else z
 
-    def learned(self, coefficients: np.ndarray) -> Iterator[Learned]:
-        """Yield what the machine that answers learned, given its coefficients of the sequences."""
-        by_class = means_of_classes(self.n_words, len(np.unique(self.y)))
+    def finish(self, coefficients: np.ndarray, share: float) -> Any:
+        """Return the term with the weights of words, given the coefficients of the sequences."""
+        return self.make(self._learned(coefficients), share)
+
+    def _learned(self, coefficients: np.ndarray) -> Iterator[Learned]:
+        n_words: Counter[int] = Counter()
+        for piece, scale in zip(self.pieces, self.scales, strict=True):
+            n_words[id(piece.encoders)] += scale.kept.size
+        by_class = means_of_classes(max(n_words.values()), len(np.unique(self.y)))
         # one product gives the weights of the words, and their means over the classes
         both = np.hstack([coefficients, class_members(self.y, self.weight, by_class)])
-        for (rows, scale, z), told in zip(self._features(), self.told, strict=True):
+        for (piece, scale, z), told in zip(self._features(), self.told, strict=True):
             found, centred = np.hsplit(_product(z, both), [coefficients.shape[1]])
             mean, factor = (one[scale.kept] for one in (scale.mean, scale.factor))
             # of root shares as they are counted: prediction need not standardize
             weights, deviation = found * (told * factor)[:, None], 1 / factor
             means = mean[:, None] + deviation[:, None] * centred
-            n_words = scale.mean.size // len(rows)
-            yield Learned(rows, n_words, scale.kept, weights, mean, means, deviation)
+            size = scale.mean.size // len(piece.rows)
+            yield Learned(piece.rows, size, scale.kept, weights, mean, means, deviation)
 
-    def add_sketches(self, name: str, first: int, out: np.ndarray) -> int:
-        """Add the sketches of the training sequences; return the number of the next column."""
+    def sketch(self, name: str) -> np.ndarray:
+        """Return the sketches of the training sequences."""
+        found, first = np.zeros((len(self.y), WIDTH), np.float32), 0
         for _, scale, z in self._features():
-            out += on_host(z) @ projection(name, first + scale.kept)
+            found += on_host(z) @ projection(name, first + scale.kept)
             first += scale.mean.size
-        return first
+        return found
 
-    def held_out(self, folds: list[FoldMachine], shares: np.ndarray) -> np.ndarray:
+    def held_out(self, folds: list[FoldMachine], n_channels: int) -> np.ndarray:
         """Return what channels add to margins of sequences that their machine did not learn from.
 
-        `shares` (n_rows, n_channels) are those of the channels in all rows; the result is
-        (n_judged, n_columns, n_channels), in the order of the folds.
+        The result is (n_judged, n_columns, n_channels), in the order of the folds.
         """
-        shape = folds[0].coefficients.shape[1], shares.shape[1]
+        shape = folds[0].coefficients.shape[1], n_channels
         out = [np.zeros((len(fold.check), *shape)) for fold in folds]
         # single precision: the features have no more digits
         both = np.hstack([fold.coefficients for fold in folds]).astype(np.float32)
-        for rows, scale, z in self._features():
+        encoders: Any = None
+        for piece, scale, z in self._features():
+            if piece.encoders is not encoders:
+                encoders, all_shares = piece.encoders, shares_of(piece.encoders, n_channels)
+            shares = all_shares[piece.rows]
             # the words of a row stand side by side, and so do rows of the same channels
-            differ = np.any(np.diff(shares[rows], axis=0), axis=1)
-            starts = np.append(0, np.flatnonzero(differ) + 1)
-            firsts = np.append(starts, len(rows)) * (scale.mean.size // len(rows))
+            starts = np.append(0, np.flatnonzero(np.any(np.diff(shares, axis=0), axis=1)) + 1)
+            firsts = np.append(starts, len(shares)) * (scale.mean.size // len(shares))
             cuts = list(pairwise(np.searchsorted(scale.kept, firsts).tolist()))
             learned = np.split(_product(z, both), len(folds), axis=1)
             for fold, found, added in zip(folds, learned, out, strict=True):
                 mine = on_host(z[fold.check])
                 sums = np.stack([mine[:, a:b] @ found[a:b] for a, b in cuts], axis=2)
-                added += sums @ shares[rows[starts]]
+                added += sums @ shares[starts]
         return np.concatenate(out)
-
-
-@dataclass
-class StandardFitting:
-    """A `Fitting` of standardized words: one kernel matrix for each list of encoders.
-
-    ``make(learned, share)`` returns the fitted term, given what was learned of every piece of
-    every matrix.
-    """
-
-    encoders: list[list[Any]]
-    grams: list[StandardGram]
-    make: Callable[[Iterator[Learned], float], Any]
-
-    is_standard, reads_labels = True, False
-
-    @property
-    def size(self) -> float:
-        """The variance of all features together: each word has variance 1."""
-        # at least 1: all words may be left out, and the sum divides by the size
-        return max(sum(gram.n_words for gram in self.grams), 1)
-
-    def matrix(self, learn: np.ndarray) -> np.ndarray:
-        """Return the kernel matrix, which does not depend on `learn`."""
-        return reduce(np.add, [gram.values for gram in self.grams])
-
-    @property
-    def weighed(self) -> tuple[np.ndarray, float] | None:
-        """The kernel matrix in which words count by what they tell, and its size."""
-        parts = [gram.weighed for gram in self.grams if gram.weighed is not None]
-        if len(parts) < len(self.grams):
-            return None
-        # all words may be left out, and the sum divides by the size
-        return reduce(np.add, parts), sum(gram.weighed_size for gram in self.grams) or 1.0
-
-    def release(self) -> None:
-        """Give up the kernel matrices, which are part of the sum now."""
-        for gram in self.grams:
-            gram.release()
-
-    def held_out(self, folds: list[FoldMachine], n_channels: int) -> np.ndarray:
-        """Return what each channel adds to the margins of held-out sequences."""
-        pairs = zip(self.grams, self.encoders, strict=True)
-        found = [gram.held_out(folds, shares_of(mine, n_channels)) for gram, mine in pairs]
-        return np.sum(found, axis=0)
-
-    def finish(self, coefficients: np.ndarray, share: float) -> Any:
-        """Return the term with the weights of words."""
-        learned = (one for gram in self.grams for one in gram.learned(coefficients))
-        return self.make(learned, share)
-
-    def sketch(self, name: str) -> np.ndarray:
-        """Return the sketches of the training sequences."""
-        found, first = np.zeros((len(self.grams[0].y), WIDTH), np.float32), 0
-        for gram in self.grams:
-            first = gram.add_sketches(name, first, found)
-        return found
 
 
 @dataclass(frozen=True, repr=False)
@@ -371,7 +313,7 @@ def column_sums(shares: Any, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray
     held, total, squares = (np.zeros(shares.shape[1]) for _ in range(3))
     if sp.issparse(shares):
         lists = shares.indptr, shares.indices, shares.data
-        loops.add_entries(lists, weight, held, total, squares)
+        loops.add_entries(*lists, None, weight, held, total, squares)
     else:
         loops.add_columns(shares, weight, held, total, squares)
     return held, total, squares
@@ -385,13 +327,15 @@ def _measured(
     Then what the words tell of the classes `y`, and the products weighed by it; ones and None
     without `y`.
     """
-    shares = piece[1]()
+    shares = piece.make()
     scale = Scale.of(shares, min_share, weight)
     z = scale.features(shares)
     if y is None:
         return scale, z, _product(z), np.ones(scale.kept.size), None
     told = told_by(z, y, weight)
-    return scale, z, _product(z), told, _product(_times(z, np.sqrt(told)))
+    root = np.sqrt(told)
+    weighed = z * root.astype(np.float32) if _is_on_host(z) else on_gpu().times(z, root)
+    return scale, z, _product(z), told, _product(weighed)
 
 
 def told_by(z: Any, y: np.ndarray, weight: np.ndarray) -> np.ndarray:
@@ -413,11 +357,6 @@ def told_by(z: Any, y: np.ndarray, weight: np.ndarray) -> np.ndarray:
     means = _product(z, members.astype(np.float32)).astype(float)
     between, by_chance = means**2 @ (sizes / n), (k - 1) / (n - 1)
     return np.maximum(between - by_chance, 0) / (1 - by_chance) + LEAST_TOLD
-
-
-def _times(z: Any, factor: np.ndarray) -> Any:
-    """Return the columns times their factors."""
-    return z * factor.astype(np.float32) if _is_on_host(z) else on_gpu().times(z, factor)
 
 
 def _product(z: Any, coefficients: np.ndarray | None = None) -> np.ndarray:
@@ -459,54 +398,42 @@ def class_members(y: np.ndarray, weight: np.ndarray | None, by_class: bool) -> n
     return members * inverse(members.sum(axis=0))
 
 
-def count_at_keys(row: Row, groups: Sequence[Group], n_levels: int) -> sp.csr_array:
-    """Return the counts of all words of some groups of layouts, (n_sequences, n_columns).
+def count_at_keys(
+    rows: Sequence[Row], groups: Sequence[Group], n_levels: int, roots: bool = False
+) -> sp.csr_array:
+    """Return the counts of all words in rows of one alphabet, (n_sequences, n_columns).
 
-    The columns are the words of all groups and cells of the pyramid: group by group, word by word,
-    cell by cell. Cost: O(n) in the number of symbols, times the number of layouts.
+    The columns are the words of all rows, groups and cells of the pyramid: row by row, group by
+    group, word by word, cell by cell. With `roots`, the counts of a row are replaced by the roots
+    of their shares of the row. Cost: O(n) in the number of symbols, times the number of layouts.
     """
-    lists = _Lists(1, row, groups, n_levels)
-    lists.append(row)
-    return lists.matrix()
-
-
-class _Lists:
-    """One list of columns and counts per sequence; rows of one alphabet are appended to it."""
-
-    def __init__(self, n_rows: int, row: Row, groups: Sequence[Group], n_levels: int) -> None:
-        self.groups, self.n_levels, n_cells = groups, n_levels, 2**n_levels - 1
-        sizes = [row.base**group.length * n_cells for group in groups]
-        self.starts, self.n_columns, self.start = np.cumsum([0, *sizes]), sum(sizes) * n_rows, 0
-        lengths, n_layouts = np.diff(row.offsets), sum(len(group.layouts) for group in groups)
-        # a sequence has at most one entry per place, layout and level, and one per column
-        most = n_rows * np.minimum(lengths * n_layouts * n_levels, self.starts[-1])
-        self.first = np.concatenate([[0], np.cumsum(most)])
-        self.filled = np.zeros(len(lengths), np.int64)
-        self.columns = np.empty(self.first[-1], np.int32)
-        self.counts = np.empty(self.first[-1], np.float32)
-        self.buffer = np.empty(lengths.max(initial=0), np.uint64)
-
-    def append(self, row: Row) -> None:
-        """Append the counts of the words of a row, in new columns after all columns so far."""
-        for group, start in zip(self.groups, self.starts.tolist(), strict=False):
+    row = rows[0]
+    starts = np.cumsum([0, *(row.base**group.length * (2**n_levels - 1) for group in groups)])
+    lengths, n_layouts = np.diff(row.offsets), sum(len(group.layouts) for group in groups)
+    # a sequence has at most one entry per place, layout and level, and one per column
+    most = len(rows) * np.minimum(lengths * n_layouts * n_levels, starts[-1])
+    first, filled = np.concatenate([[0], np.cumsum(most)]), np.zeros(len(lengths), np.int64)
+    columns, counts = np.empty(first[-1], np.int32), np.empty(first[-1], np.float32)
+    buffer = np.empty(lengths.max(initial=0), np.uint64)
+    for i, row in enumerate(rows):
+        before = filled.copy()
+        for group, start in zip(groups, (i * starts[-1] + starts).tolist(), strict=False):
             loops.list_counts(
                 row.data,
                 row.offsets,
                 row.present,
-                (group.arrays, group.layout_weights, self.buffer),
+                (group.arrays, group.layout_weights, buffer),
                 np.uint64(row.base),
-                self.n_levels,
-                self.start + start,
+                n_levels,
+                start,
                 row.base**group.length,
-                self.first,
-                self.filled,
-                (self.columns, self.counts),
+                first,
+                filled,
+                (columns, counts),
             )
-        self.start += int(self.starts[-1])
-
-    def matrix(self) -> sp.csr_array:
-        """Return all lists, one line per sequence; the lists are moved and cannot grow again."""
-        loops.close_gaps(self.first, self.filled, self.columns, self.counts)
-        indptr = np.concatenate([[0], np.cumsum(self.filled)])
-        found = self.counts[: indptr[-1]], self.columns[: indptr[-1]], indptr
-        return sp.csr_array(found, shape=(len(self.filled), self.n_columns))
+        if roots:
+            loops.take_roots(first, before, filled, counts)
+    loops.close_gaps(first, filled, columns, counts)
+    indptr = np.concatenate([[0], np.cumsum(filled)])
+    found = counts[: indptr[-1]], columns[: indptr[-1]], indptr
+    return sp.csr_array(found, shape=(len(lengths), len(rows) * starts[-1]))

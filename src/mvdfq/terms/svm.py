@@ -108,22 +108,25 @@ def fit_margins(
         labels = y[mine] == positive
         if labels.all() or not labels.any():  # only one class has weight
             return np.zeros(values.shape[1]), 1.0 if labels.all() else -1.0
-        fit = _solve_linear if sp.issparse(values) else _solve_kernel
-        return fit(values, mine, labels, C, sample_weight[mine], random_state)
+        if sp.issparse(values):
+            linear = LinearSVC(C=C, loss="hinge", max_iter=10_000, random_state=random_state)
+            with _LIBLINEAR:
+                linear.fit(values[mine], labels, sample_weight[mine])
+            return linear.coef_[0], float(linear.intercept_[0])
+        svc = _fit_kernel(values, mine, labels, C, sample_weight[mine], random_state)
+        # one coefficient per training sequence: 0 unless the sequence is a support vector
+        column = np.zeros(len(values))
+        column[mine[svc.support_]] = svc.dual_coef_[0]
+        return column, float(svc.intercept_[0])
 
     done = run_in_order(solve, problems.pairs, n_threads(n_jobs))
     columns, intercepts = zip(*(result for _, result in done), strict=True)
     return Margins(np.array(columns).T, np.array(intercepts))
 
 
-def _solve_kernel(K, used, labels, C, sample_weight, random_state) -> tuple[np.ndarray, float]:
-    everything = len(used) == len(K)
+def _fit_kernel(K, used, labels, C, sample_weight, random_state) -> SVC:
     svc = SVC(kernel="precomputed", C=C, random_state=random_state)
-    svc.fit(K if everything else K[np.ix_(used, used)], labels, sample_weight)
-    # one coefficient per training sequence: 0 unless the sequence is a support vector
-    column = np.zeros(len(K))
-    column[used[svc.support_]] = svc.dual_coef_[0]
-    return column, float(svc.intercept_[0])
+    return svc.fit(K if len(used) == len(K) else K[np.ix_(used, used)], labels, sample_weight)
 
 
 def _solve_pairs(K, y, used, problems, C, sample_weight, random_state) -> Margins:
@@ -132,8 +135,7 @@ def _solve_pairs(K, y, used, problems, C, sample_weight, random_state) -> Margin
     In ``SVC.dual_coef_`` a support vector of class i has its coefficient against class j in row j
     if j < i, else in row j - 1, since there is no row for class i.
     """
-    svc = SVC(kernel="precomputed", C=C, random_state=random_state)
-    svc.fit(K if len(used) == len(K) else K[np.ix_(used, used)], y[used], sample_weight)
+    svc = _fit_kernel(K, used, y[used], C, sample_weight, random_state)
     support = used[svc.support_]
     columns = np.zeros((len(K), len(problems.pairs)))
     for p, (i, j) in enumerate(problems.pairs):
@@ -141,13 +143,6 @@ def _solve_pairs(K, y, used, problems, C, sample_weight, random_state) -> Margin
         columns[support[first], p] = svc.dual_coef_[j - 1, first]
         columns[support[second], p] = svc.dual_coef_[i, second]
     return Margins(columns, svc.intercept_)
-
-
-def _solve_linear(F, used, labels, C, sample_weight, random_state) -> tuple[np.ndarray, float]:
-    svc = LinearSVC(C=C, loss="hinge", max_iter=10_000, random_state=random_state)
-    with _LIBLINEAR:
-        svc.fit(F[used], labels, sample_weight)
-    return svc.coef_[0], float(svc.intercept_[0])
 
 
 def fit_temperature(decision: np.ndarray, y: np.ndarray, sample_weight: np.ndarray) -> float:

@@ -13,7 +13,7 @@ what a machine learned of the columns of a term belongs to the term.
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -71,7 +71,10 @@ class FittedSum(Short):
 
     def knows_means(self, n_classes: int) -> bool:
         """Tell whether all terms know the means of all classes, for `nearness`."""
-        return all(term.knows_means(n_classes) for term in self.terms)
+        return all(
+            term.train is not None or {one.shape[-1] for one in term.class_means} == {n_classes}
+            for term in self.terms
+        )
 
     def nearness(self, read: list[Any], y: np.ndarray) -> Nearness:
         """Return the products of sequences with the means of the classes, over all terms.
@@ -204,15 +207,6 @@ class Total:
         return FittedSum(terms, margins.intercepts, *in_bytes(found))
 
 
-class Measured(NamedTuple):
-    """A source with the means and factors of its columns in use, and its share in the sum."""
-
-    source: Source
-    mean: np.ndarray
-    factor: np.ndarray
-    share: float
-
-
 class LinearTotal:
     """Terms as sources of explicit features, side by side, and how to divide a machine on them.
 
@@ -223,7 +217,8 @@ class LinearTotal:
         found = [term.source(X, y, work) for term in terms]
         self.sources = [source for source in found if source is not None]
         self.n_jobs = work.n_jobs
-        self.measured: list[Measured] = []
+        # sources, the means and factors of their columns in use, and their shares in the sum
+        self.measured: list[tuple[Source, Scale, float]] = []
         self.means = np.empty((0, 0))
         self.class_sizes = np.empty(0)
 
@@ -239,7 +234,8 @@ class LinearTotal:
     @property
     def columns(self) -> Scale:
         """The means and factors of all columns."""
-        means, factors = zip(*((one.mean, one.factor) for one in self.measured), strict=True)
+        scales = [scale for _, scale, _ in self.measured]
+        means, factors = [one.mean for one in scales], [one.factor for one in scales]
         return Scale(np.concatenate(means), np.concatenate(factors))
 
     def measure(self, blocks: Any, report: Report) -> None:
@@ -261,10 +257,9 @@ class LinearTotal:
             # is measured; a plain term that stands alone keeps its size, as kernel matrices do
             share = 1.0 if alone else 1 / n_terms / (float(factor**2 @ variance) or 1.0)
             source, kept = source.only(factor > 0)
-            self.measured.append(
-                Measured(source, mean[kept], (factor * np.sqrt(share))[kept], share)
-            )
-        self.sources = [one.source for one in self.measured]
+            scale = Scale(mean[kept], (factor * np.sqrt(share))[kept])
+            self.measured.append((source, scale, share))
+        self.sources = [source for source, _, _ in self.measured]
 
     def measure_classes(self, blocks: Any, n_classes: int) -> None:
         """Measure the mean of every column over each class, in one pass over the blocks."""
@@ -276,20 +271,20 @@ class LinearTotal:
 
     def finish(self, margins: Margins, train: list[Any] | None = None) -> FittedSum:
         """Divide a machine among the terms; sketch training sequences as sources read them."""
-        ends = np.cumsum([len(one.mean) for one in self.measured])[:-1]
+        ends = np.cumsum([len(scale.mean) for _, scale, _ in self.measured])[:-1]
         terms: list[FittedTerm] = []
         intercepts = margins.intercepts.astype(float)
         learned = np.split(margins.coefficients.astype(float), ends)
         kept = [None] * len(self.measured) if train is None else train
         parts = zip(self.measured, learned, np.split(self.means, ends), kept, strict=True)
-        for one, mine, means, read in parts:
-            weights = one.factor[:, None] * mine
+        for (source, scale, share), mine, means, read in parts:
+            weights = scale.factor[:, None] * mine
             # words that are left out have the factor 0
-            spreads = np.sqrt(one.share) * inverse(one.factor)
-            found = Found(one.mean, means, spreads, weights, one.share, self.n_jobs)
-            terms.append(one.source.finish(found, read))
-            if one.source.min_share is not None:  # the means are in the intercepts of the term
-                intercepts = intercepts + one.mean @ weights
+            spreads = np.sqrt(share) * inverse(scale.factor)
+            found = Found(scale.mean, means, spreads, weights, share, self.n_jobs)
+            terms.append(source.finish(found, read))
+            if source.min_share is not None:  # the means are in the intercepts of the term
+                intercepts = intercepts + scale.mean @ weights
         total = FittedSum(terms, intercepts, *in_bytes(np.empty((0, width_of(terms)))))
         if train is None:
             return total

@@ -147,19 +147,15 @@ class Calibration(Short):
         distances = Spread(self.sizes, self.strays).relative(nearness.distances())
         new = np.stack([-of_classes(decision), distances]).astype(np.float32)
         found = np.empty(new.shape[1:])
-        for classes, held in self._categories():
-            old = self.scores[held].T
+        n = np.bincount(self.y, minlength=len(self.sizes))
+        large, small = np.flatnonzero(n >= ENOUGH), np.flatnonzero(n < ENOUGH)
+        # small classes are judged together
+        for classes in [*large[:, None], small] if small.size else large[:, None]:
+            old = self.scores[np.isin(self.y, classes)].T
             least = np.minimum(*(ranks(a, a) for a in old))
             mine = np.minimum(*(ranks(a, b[:, classes]) for a, b in zip(old, new, strict=True)))
             found[:, classes] = ranks(-least, -mine)
         return found
-
-    def _categories(self) -> list[tuple[np.ndarray, np.ndarray]]:
-        """Return classes that are judged together, and the places of their held-out sequences."""
-        n = np.bincount(self.y, minlength=len(self.sizes))
-        large, small = np.flatnonzero(n >= ENOUGH), np.flatnonzero(n < ENOUGH)
-        parts = [*large[:, None], small] if small.size else [*large[:, None]]
-        return [(classes, np.isin(self.y, classes)) for classes in parts]
 
 
 def ranks(held: np.ndarray, scores: np.ndarray) -> np.ndarray:

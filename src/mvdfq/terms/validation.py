@@ -114,9 +114,14 @@ class Trainer:
             report(f + 1, len(folds) + 1)
         best = int(scores.mean(axis=1).argmax()) if folds else 0
         if folds and is_cautious:
-            pairs = zip(decisions, folds, strict=True)
-            recalls = [[self._recall(d, check) for d in fold] for fold, (_, check) in pairs]
-            means = np.mean(recalls, axis=0)
+            # the mean recall of the classes of each fold
+            recalls = np.empty_like(scores)
+            for f, (_, check) in enumerate(folds):
+                y = self.y[check]
+                for c, found in enumerate(decisions[f]):
+                    right = self.problems.predicted(found) == y
+                    recalls[c, f] = np.mean([right[y == k].mean() for k in np.unique(y)])
+            means = recalls.mean(axis=1)
             best = int(np.flatnonzero(means == means.max())[-1])
         C = candidates[best] if folds else min(candidates, key=lambda c: abs(log(c / FALLBACK)))
         # nothing was held out, so nothing is known about the scale
@@ -193,11 +198,6 @@ class Trainer:
         """Return the share of weight classified correctly: mean recall for balanced weights."""
         predicted = self.problems.predicted(decision)
         return float(np.average(predicted == self.y[check], weights=self.sample_weight[check]))
-
-    def _recall(self, decision: np.ndarray, check: np.ndarray) -> float:
-        """Return the mean over the classes of a fold of the share classified correctly."""
-        y, right = self.y[check], self.problems.predicted(decision) == self.y[check]
-        return float(np.mean([right[y == c].mean() for c in np.unique(y)]))
 
 
 def check_targets(

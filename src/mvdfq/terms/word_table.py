@@ -6,13 +6,14 @@ Prediction then looks up the words of a new sequence, and its time does not depe
 training sequences. For a linear machine on features, the coefficients are the weights of words.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from mvdfq._engines import lookup
 from mvdfq._engines.choice import current_engine
@@ -21,7 +22,6 @@ from mvdfq._utils.threads import n_threads, run_in_order
 from mvdfq.gram.plan import Plan, inverse_root
 from mvdfq.gram.vocabulary import Vocabulary
 from mvdfq.kernels import Group
-from mvdfq.kernels.base import Row
 from mvdfq.kernels.counting import GroupTask
 from mvdfq.kernels.keys import word_keys
 from mvdfq.symbols.base import Symbols
@@ -29,6 +29,8 @@ from mvdfq.terms.standard import DENSE_WORDS, count_at_keys
 
 # The words of one cell of the pyramid, as keys, and their weights (n_words, n_columns).
 Weighed = tuple[np.ndarray, np.ndarray]
+# What yields the words of a row and a group of layouts, cell by cell of the pyramid.
+Weigh = Callable[[int, int], Iterable[Weighed]]
 
 
 @dataclass(frozen=True, repr=False)
@@ -78,8 +80,8 @@ class WordTable(Short):
         """Memory of the table in bytes."""
         return sum(group.keys.nbytes + group.values.nbytes for group in self.groups)
 
-    def margins(self, symbols: Symbols, n_jobs: int | None = None) -> tuple[np.ndarray, np.ndarray]:
-        """Return the margins, (n_sequences, n_columns), and K(x, x) of each sequence."""
+    def margins(self, symbols: Symbols, n_jobs: int | None = None) -> np.ndarray:
+        """Return the margins, (n_sequences, n_columns)."""
         # rows of weight 0 are not in the table
         symbols = symbols.rows(self.rows)
         if current_engine().name == "gpu":  # threads would only wait for the card
@@ -88,11 +90,9 @@ class WordTable(Short):
         # one part per thread: a sequence is read by one thread, so the order of its sum is fixed
         cuts = np.linspace(0, len(symbols), min(workers, len(symbols)) + 1).astype(int)
         parts = [symbols[a:b] for a, b in pairwise(cuts.tolist())]
-        done = [result for _, result in run_in_order(self._margins, parts, workers)]
-        margins, norms = zip(*done, strict=True)
-        return np.concatenate(margins), np.concatenate(norms)
+        return np.concatenate([found for _, found in run_in_order(self._margins, parts, workers)])
 
-    def _margins(self, symbols: Symbols) -> tuple[np.ndarray, np.ndarray]:
+    def _margins(self, symbols: Symbols) -> np.ndarray:
         margins, own, total = self._scores(symbols)
         scale = np.ones(own.shape)
         if self.plan.normalises_rows:
@@ -101,7 +101,7 @@ class WordTable(Short):
         # would depend on how many threads share the sequences
         norms = (own * scale**2 * self.plan.row_weights[self.rows]).sum(axis=1)
         outer = inverse_root(norms) if self.mean is None else 1 / self.mean
-        return np.einsum("sr,src->sc", scale, margins) * np.reshape(outer, (-1, 1)), norms
+        return np.einsum("sr,src->sc", scale, margins) * np.reshape(outer, (-1, 1))
 
     def _scores(self, symbols: Symbols) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return the margins of rows, (n_sequences, n_rows, n_columns), and their squared norms."""
@@ -182,76 +182,45 @@ class TableTooLarge(Exception):
     """The word table does not fit into the memory limit."""
 
 
-def sum_up(
-    train: Symbols,
+def word_table(
     plan: Plan,
-    coefficients: np.ndarray,
-    scale: np.ndarray,
+    weigh: Weigh,
+    n_columns: int,
     mean: float | None,
     memory: int,
     n_jobs: int | None = None,
-) -> WordTable:
-    """Return the word table of the training sequences, or raise `TableTooLarge`.
+) -> WordTable | None:
+    """Return the table of the words that `weigh` yields; None if it does not fit into memory."""
+    n_groups = len(plan.groups(0))
+
+    def table_of(g: int) -> GroupTable:
+        return group_table(plan, g, weigh, n_columns, memory // n_groups)
+
+    try:
+        tables = [table for _, table in run_in_order(table_of, range(n_groups), n_threads(n_jobs))]
+    except TableTooLarge:
+        return None
+    return WordTable(plan, np.flatnonzero(plan.row_weights), tables, mean)
+
+
+def summed_words(
+    train: Symbols, plan: Plan, coefficients: np.ndarray, scale: np.ndarray, r: int, g: int
+) -> Iterator[Weighed]:
+    """Yield the words of training sequences and their weights, for `word_table`.
 
     `coefficients`, (n_sequences, n_columns), are the coefficients of the machines divided by the
     norms of the training sequences; `scale` is (n_rows, n_sequences).
     """
-    n_groups = len(plan.groups(0))
-
-    def table_of(g: int) -> GroupTable:
-        return sum_group(train, plan, g, coefficients, scale, memory // n_groups)
-
-    tables = [table for _, table in run_in_order(table_of, range(n_groups), n_threads(n_jobs))]
-    return WordTable(plan, np.flatnonzero(plan.row_weights), tables, mean)
-
-
-def learned_table(
-    vocabulary: Vocabulary,
-    plan: Plan,
-    coefficients: np.ndarray,
-    mean: float | None,
-    memory: int,
-) -> WordTable:
-    """Turn the coefficients of explicit features into a word table, or raise `TableTooLarge`."""
-    rows = np.flatnonzero(plan.row_weights)
-    n_groups = len(plan.groups(0))
-
-    def table_of(g: int) -> GroupTable:
-        parts = (_learned(vocabulary, plan, r, g, coefficients) for r in rows.tolist())
-        return _joined(plan, g, parts, coefficients.shape[1], memory // n_groups)
-
-    return WordTable(plan, rows, [table_of(g) for g in range(n_groups)], mean)
-
-
-def sum_group(
-    train: Symbols,
-    plan: Plan,
-    g: int,
-    coefficients: np.ndarray,
-    scale: np.ndarray,
-    memory: int,
-) -> GroupTable:
-    """Sum up the words of one group of layouts."""
-
-    def parts() -> Iterator[Iterable[Weighed]]:
-        for r in np.flatnonzero(plan.row_weights).tolist():
-            group = plan.groups(r)[g]
-            factor = plan.row_weights[r] * group.weight * scale[r][:, None]
-            # the weights of row, group and sequence go into the coefficients, so counts stay plain
-            weighted = (factor * coefficients).astype(np.float32)
-            yield _summed(plan.row([train], r), group, weighted, plan)
-
-    return _joined(plan, g, parts(), coefficients.shape[1], memory)
-
-
-def _summed(row: Row, group: Group, coefficients: np.ndarray, plan: Plan) -> Iterator[Weighed]:
-    """Yield the words of one row and their weights, cell by cell of the pyramid."""
+    row, group = plan.kernel.row([train], r), plan.groups(r)[g]
+    # the weights of row, group and sequence go into the coefficients, so counts stay plain
+    factor = plan.row_weights[r] * group.weight * scale[r][:, None]
+    weighted = (factor * coefficients).astype(np.float32)
     if row.base**group.length <= DENSE_WORDS:
         # few possible words: count at their keys, without a sort
-        counts = count_at_keys(row, [group], plan.n_levels)
+        counts = count_at_keys([row], [group], plan.n_levels)
         if plan.root:
             np.sqrt(counts.data, out=counts.data)
-        weights = (counts.T @ coefficients).reshape(-1, len(plan.cells), coefficients.shape[1])
+        weights = (counts.T @ weighted).reshape(-1, len(plan.cells), weighted.shape[1])
         keys = np.arange(len(weights), dtype=np.uint64)
         yield from ((keys, weights[:, c]) for c in range(len(plan.cells)))
         return
@@ -262,46 +231,44 @@ def _summed(row: Row, group: Group, coefficients: np.ndarray, plan: Plan) -> Ite
             words = columns.words if is_key else word_keys(columns.words, row.base)
             count = columns.count.astype(np.float32)
             value = np.sqrt(count) if plan.root else count
-            weights = np.zeros((len(columns.words), coefficients.shape[1]), np.float32)
-            lookup.add_weights(columns.indptr, columns.sequence, value, coefficients, weights)
-            yield words, weights
+            shape = len(columns.words), row.n_sequences
+            yield words, sp.csr_array((value, columns.sequence, columns.indptr), shape) @ weighted
 
 
-def _learned(
-    vocabulary: Vocabulary, plan: Plan, r: int, g: int, coefficients: np.ndarray
+def learned_words(
+    vocabulary: Vocabulary, plan: Plan, coefficients: np.ndarray, r: int, g: int
 ) -> Iterator[Weighed]:
-    """Yield the words of one row and their learned weights, cell by cell of the pyramid."""
+    """Yield the words of explicit features and their learned weights, for `word_table`."""
     n_cells = len(plan.cells)
     # features hold the root of the weights, as products of two features hold the weights
     factor = np.sqrt(plan.row_weights[r] * plan.groups(r)[g].weight)
     for task in range(g * n_cells, (g + 1) * n_cells):
-        words = vocabulary.words[r, task]
-        start = vocabulary.first[r, task]
+        words, start = vocabulary.words[r, task], vocabulary.first[r, task]
         keys = word_keys(words, max(int(plan.n_symbols[r]), 1))
         yield keys, factor * coefficients[start : start + len(words)]
 
 
-def _joined(
-    plan: Plan, g: int, parts: Iterable[Iterable[Weighed]], n_columns: int, memory: int
-) -> GroupTable:
-    """Put the words of all rows into one table; `parts` gives the words of each row in use."""
-    group = plan.groups(0)[g]
-    bases = np.maximum(plan.n_symbols[np.flatnonzero(plan.row_weights)], 1)
+def group_table(plan: Plan, g: int, weigh: Weigh, n_columns: int, memory: int) -> GroupTable:
+    """Put the words of all rows that one group of layouts reads into one table."""
+    group, rows = plan.groups(0)[g], np.flatnonzero(plan.row_weights)
+    bases = np.maximum(plan.n_symbols[rows], 1)
     sizes = [int(base) ** group.length for base in bases]
     shape = len(plan.cells), n_columns
     # single precision for each cell and column, and a key of 64 bits
-    slot_bytes = 4 * shape[0] * shape[1] + 8
+    most = memory // (4 * shape[0] * shape[1] + 8)
     dense = max(sizes) <= DENSE_WORDS
     # before the values are made, since their size is known
-    if dense:
-        _check_size(sum(sizes) * slot_bytes, memory)
-    keys, values = [], []
-    for size, weighed in zip(sizes, parts, strict=True):
-        places, filled = _filled(weighed, size if dense else None, shape)
+    if dense and sum(sizes) > most:
+        raise TableTooLarge
+    keys, values, n_slots = [], [], 0
+    for r, size in zip(rows.tolist(), sizes, strict=True):
+        places, filled = _filled(weigh(r, g), size if dense else None, shape)
         keys.append(places)
         values.append(filled)
+        n_slots += len(filled)
         # after every row: how many words occur is known only then
-        _check_size(sum(map(len, values)) * slot_bytes, memory)
+        if n_slots > most:
+            raise TableTooLarge
     first = np.concatenate([[0], np.cumsum([len(slots) for slots in values])]).astype(np.int64)
     return GroupTable(group, bases, first, np.concatenate(keys), np.concatenate(values))
 
@@ -327,8 +294,3 @@ def _filled(
             lookup.find_keys(keys, words, slots)
         values[slots, cell] = weights
     return keys, values
-
-
-def _check_size(size: int, memory: int) -> None:
-    if size > memory:
-        raise TableTooLarge(f"the word table needs {size} bytes, more than the limit of {memory}")

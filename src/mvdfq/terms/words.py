@@ -1,6 +1,6 @@
 """Standardized words as a term: one weight per word and class."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
 from typing import Any, cast
@@ -8,7 +8,7 @@ from typing import Any, cast
 import numpy as np
 from sklearn.base import clone
 
-from mvdfq._utils.checks import parse_memory
+from mvdfq._utils.threads import n_threads
 from mvdfq.frames.base import encode, fit_encoders
 from mvdfq.gram.base import warn_wordless
 from mvdfq.gram.features import SequenceFeatures
@@ -16,24 +16,22 @@ from mvdfq.kernels import Kernel, Words
 from mvdfq.symbols.base import Symbols
 from mvdfq.terms.base import Fitting, Found, Source, Term, Work
 from mvdfq.terms.baseline import View
-from mvdfq.terms.compared_evidence import ComparedWords, compared_evidence
+from mvdfq.terms.dense_evidence import SeenWords, dense_evidence
 from mvdfq.terms.evidence_words import Evidence
 from mvdfq.terms.feature_blocks import Block, WordColumns
-from mvdfq.terms.fitted import FIRST_NAME, ReadingTerm
+from mvdfq.terms.fitted import FIRST_NAME, ReadingTerm, StandardTerm
 from mvdfq.terms.plain import PlainTerm
-from mvdfq.terms.sketch import WIDTH
 from mvdfq.terms.standard import (
+    DENSE_WORDS,
     Learned,
+    Piece,
     StandardFitting,
-    StandardGram,
-    countable,
-    factor_of,
+    gathered,
     on_host,
-    pieces_of,
     reader_of_words,
+    root_shares,
     rows_of_pieces,
 )
-from mvdfq.terms.typical import Centres, Nearness, added
 from mvdfq.terms.word_table import WordTable, dense_table
 
 # Words shorter than the longest words have this weight if words are counted plainly: they only
@@ -123,10 +121,13 @@ class WordTerm(Term):
         # a sequence without words teaches only that it has none: the user should know
         warn_wordless(symbols.n_present)
         reader = reader_of_words(symbols, self._kernel(), self.pyramid)
-        memory, about = parse_memory(work.memory_limit), (work.n_jobs, work.sample_weight)
-        gram = StandardGram(pieces_of(symbols, reader.plan_), y, self.min_share, memory, *about)
+        plan = reader.plan_
+        pieces = [
+            Piece(rows, partial(root_shares, symbols, plan, rows), encoders)
+            for rows in rows_of_pieces(plan)
+        ]
         make = partial(FittedWords.of, self.name, encoders, reader, work.n_jobs)
-        return StandardFitting([encoders], [gram], make)
+        return StandardFitting(pieces, y, self.min_share, work, make, n_threads(work.n_jobs))
 
     def source(self, X: Any, y: np.ndarray, work: Work) -> Source:
         """Return what counts the words of blocks of sequences."""
@@ -138,7 +139,11 @@ class WordTerm(Term):
         return WordSource(self.name, self.min_share, encoders, reader, columns)
 
     def _has_few_words(self, symbols: Any) -> bool:
-        return isinstance(symbols, Symbols) and bool(countable(self.kernel, symbols).all())
+        """Tell whether the words of all rows fit dense arrays; words of many categories do not."""
+        longest = max(group.length for group in self.kernel.groups(2))
+        return isinstance(symbols, Symbols) and bool(
+            (symbols.n_symbols.astype(float) ** longest <= DENSE_WORDS).all()
+        )
 
     def _kernel(self) -> Kernel:
         # standardizing takes weights of layouts out again, so they would only cost time
@@ -174,18 +179,14 @@ class WordSource(Source):
 
     def finish(self, found: Found, train: Any) -> "FittedWords":
         """Return the term with the weights of words."""
-        learned, start = [], 0
-        for r, (kept, size) in enumerate(zip(self.columns.kept, self.columns.sizes, strict=True)):
-            mine = slice(start, start + len(kept))
-            numbers = found.weights, found.mean, found.means, found.spreads
-            learned.append(Learned(np.array([r]), size, kept, *(one[mine] for one in numbers)))
-            start = mine.stop
+        pieces = zip(self.columns.sizes, self.columns.kept, strict=True)
+        learned = found.learned((np.array([r]), *piece) for r, piece in enumerate(pieces))
         about = self.name, self.encoders, self.reader, found.n_jobs
         return FittedWords.of(*about, learned, found.share)
 
 
 @dataclass(repr=False, kw_only=True)
-class FittedWords(ReadingTerm):
+class FittedWords(StandardTerm, ReadingTerm):
     """Standardized words with their weights.
 
     `values` holds one array of shape (n_slots, n_cells, n_columns) for each group of layouts, as
@@ -210,51 +211,34 @@ class FittedWords(ReadingTerm):
         share: float,
     ) -> "FittedWords":
         """Return the term, given what was learned of pieces that follow each other."""
-        plan, first = reader.plan_, 0
+        plan = reader.plan_
         firsts = plan.first_slots(np.arange(len(plan.n_symbols)))
         shapes = [(f[-1], len(plan.cells)) for f in firsts]
         values: list[np.ndarray] = []
+        means: list[np.ndarray] = []
         spreads = [np.zeros((*shape, 1), np.float16) for shape in shapes]
-        intercepts: Any = 0.0
-        centre = np.zeros(WIDTH)
-        for one in pieces:
+
+        def place(one: Learned) -> None:
             if not values:
-                values, means = (
-                    [np.zeros((*shape, numbers.shape[1]), dtype) for shape in shapes]
-                    for numbers, dtype in ((one.weights, np.float32), (one.means, np.float16))
-                )
-            intercepts = intercepts + one.intercepts
+                values[:] = [np.zeros((*s, one.weights.shape[1]), np.float32) for s in shapes]
+                means[:] = [np.zeros((*s, one.means.shape[1]), np.float16) for s in shapes]
             # tables divide by the mean of rows, as kernels do
             _place(one, one.weights * reader.row_mean(), firsts, values)
             _place(one, one.means.clip(0, 1), firsts, means)
             _place(one, one.spreads[:, None], firsts, spreads)
-            centre += one.centre(name, first)
-            first += one.n_columns
-        return cls(
-            name=name,
-            encoders=encoders,
-            intercepts=intercepts,
-            share=share,
-            n_jobs=n_jobs,
-            centre=centre.astype(np.float32),
-            reader=reader,
-            values=values,
-            means=means,
-            spreads=spreads,
-        )
+
+        made: dict[str, Any] = gathered(name, pieces, place)
+        made |= {"values": values, "means": means, "spreads": spreads, "reader": reader}
+        return cls(name=name, encoders=encoders, share=share, n_jobs=n_jobs, **made)
 
     def sums(self, read: Any) -> np.ndarray:
         """Return the sums of the weights of words; words with unseen symbols do not count."""
         assert self.table is not None
-        return self.table.margins(read, self.n_jobs)[0]
+        return self.table.margins(read, self.n_jobs)
 
     def evidence(self, read: Any, view: View) -> list[Evidence]:
         """Return the evidence in each sequence; words with unseen symbols do not count."""
-        return compared_evidence(self._compared(view), read.without_unseen())
-
-    def contrast(self, read: Any, find: Callable[[], Evidence], view: View) -> Evidence:
-        """Return the evidence in one sequence, compared with another baseline."""
-        return self.evidence(read, view)[0]
+        return dense_evidence(self._compared(view), read.without_unseen())
 
     @property
     def class_means(self) -> list[np.ndarray]:
@@ -265,38 +249,26 @@ class FittedWords(ReadingTerm):
         """Return what the words of the baseline add to the margins."""
         return self._compared(view).shift
 
-    def _compared(self, view: View) -> ComparedWords:
+    def _compared(self, view: View) -> SeenWords:
         assert self.table is not None
-        return self.once_for(view, partial(ComparedWords.of, self.table, self.means))
+        return self.once_for(view, partial(SeenWords.compared, self.table, self.means))
 
     def features(self, read: Symbols) -> Iterator[Any]:
         """Yield the root shares of words, a few rows at a time."""
-        return (on_host(make()) for _, make in pieces_of(read.without_unseen(), self.reader.plan_))
+        known, plan = read.without_unseen(), self.reader.plan_
+        return (on_host(root_shares(known, plan, rows)) for rows in rows_of_pieces(plan))
 
-    def factors(self) -> list[np.ndarray]:
-        """Return 1 / the deviation of each word."""
-        pieces = rows_of_pieces(self.reader.plan_)
-        return [factor_of(self._columns(rows)[1]) for rows in pieces]
-
-    def knows_means(self, n_classes: int) -> bool:
-        """Tell whether the means over each class are kept."""
-        return self.means[0].shape[-1] == n_classes
-
-    def nearness(self, read: Symbols, y: np.ndarray) -> Nearness:
-        """Return the products of sequences with themselves and with the means of the classes."""
-        pieces = zip(rows_of_pieces(self.reader.plan_), self.features(read), strict=True)
-        return added(Centres(*self._columns(rows)).nearness(shares) for rows, shares in pieces)
-
-    def _columns(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the means and spreads of the words of rows, in the order of `root_shares`."""
+    def columns(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """Yield the means and deviations of words, in the order of `features`."""
         plan = self.reader.plan_
         firsts = plan.first_slots(np.arange(len(plan.n_symbols)))
-        means, spreads = (
-            [slots[f[r] : f[r + 1]].reshape(-1, slots.shape[2])
-             for r in rows.tolist() for f, slots in zip(firsts, numbers, strict=True)]
-            for numbers in (self.means, self.spreads)
-        )  # fmt: skip
-        return np.concatenate(means), np.concatenate(spreads)[:, 0]
+        for rows in rows_of_pieces(plan):
+            means, spreads = (
+                [slots[f[r] : f[r + 1]].reshape(-1, slots.shape[2])
+                 for r in rows.tolist() for f, slots in zip(firsts, numbers, strict=True)]
+                for numbers in (self.means, self.spreads)
+            )  # fmt: skip
+            yield np.concatenate(means), np.concatenate(spreads)[:, 0]
 
     def _build(self) -> WordTable:
         plan = self.reader.plan_

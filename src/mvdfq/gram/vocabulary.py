@@ -14,7 +14,7 @@ from mvdfq._utils.short import Short
 from mvdfq._utils.threads import n_threads, run_in_order
 from mvdfq.gram.plan import Plan
 from mvdfq.kernels.counting import Columns
-from mvdfq.kernels.keys import find_words, mixed, rank_words, word_codes
+from mvdfq.kernels.keys import find_words, rank_words, word_codes
 from mvdfq.sequences import Ragged
 from mvdfq.symbols.base import letter_name
 
@@ -83,9 +83,9 @@ class Buckets(Short):
         Unseen symbols get new numbers in every call, so hashing them would mix up words.
         """
         # row and task go into the hash, so equal words of two rows have two columns
-        state = mixed(np.full(len(words), 1 + row * 2**32 + task, dtype=np.uint64))
+        state = _mix(np.full(len(words), 1 + row * 2**32 + task, dtype=np.uint64))
         for digit in words.T:
-            state = mixed(state + digit.astype(np.uint64))
+            state = _mix(state + digit.astype(np.uint64))
         unseen = np.any(words >= n_symbols, axis=1)
         return np.where(unseen, -1, (state % np.uint64(self.size)).astype(np.int64))
 
@@ -283,3 +283,10 @@ def _count(collection: Ragged, plan: Plan, r: int, t: int, weight: float, task) 
         words,
     )
     return WordCounts(r, t, weight, columns)
+
+
+def _mix(x: np.ndarray) -> np.ndarray:
+    """Scramble 64-bit numbers (the finaliser of splitmix64, Steele et al. 2014)."""
+    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return x ^ (x >> np.uint64(31))

@@ -85,10 +85,3 @@ def pack_words(words: np.ndarray) -> np.ndarray:
         prefix = prefix * np.uint64(base) + digit.astype(np.uint64)
         n_prefixes *= base
     return prefix
-
-
-def mixed(x: np.ndarray) -> np.ndarray:
-    """Scramble 64-bit numbers (the finaliser of SplitMix64: G. Steele, D. Lea, C. Flood, 2014)."""
-    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return x ^ (x >> np.uint64(31))

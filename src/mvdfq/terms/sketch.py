@@ -16,13 +16,12 @@ from zlib import crc32
 import numpy as np
 import scipy.sparse as sp
 
-from mvdfq.kernels.keys import mixed
 from mvdfq.terms.typical import inverse
 
 # Numbers of a sketch, a byte each in a model file; a power of two.
 WIDTH = 2**11
-# The step of SplitMix64, see `mixed`.
-STEP = 0x9E3779B97F4A7C15
+# Constants of SplitMix64 (G. Steele, D. Lea, C. Flood, 2014).
+STEP, FIRST, SECOND = 0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
 
 
 def projection(name: str, columns: np.ndarray, factor: Any = 1.0) -> sp.csr_array:
@@ -31,7 +30,10 @@ def projection(name: str, columns: np.ndarray, factor: Any = 1.0) -> sp.csr_arra
     `name` is the name of the term, `columns` are the numbers of the columns among all its columns.
     """
     bits = columns.astype(np.uint64) + np.uint64(crc32(name.encode()) << 32)
-    bits = mixed(bits * np.uint64(STEP))  # wraps around
+    bits *= np.uint64(STEP)  # wraps around, as all products here
+    for shift, multiplier in [(30, FIRST), (27, SECOND), (31, 1)]:
+        bits ^= bits >> np.uint64(shift)
+        bits *= np.uint64(multiplier)
     places = (bits % np.uint64(WIDTH)).astype(np.int32)
     signs = 1 - 2 * (bits >> np.uint64(63)).astype(np.float32)
     ends = np.arange(len(columns) + 1, dtype=np.int32)

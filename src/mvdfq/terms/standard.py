@@ -63,8 +63,10 @@ def root_shares(symbols: Symbols, plan: Plan, rows: np.ndarray) -> Any:
 def reader_of_words(symbols: Symbols, kernel: Kernel, pyramid: int) -> SequenceFeatures:
     """Return the reader of the words of all rows."""
     options: Any = {"normalize": False, "pyramid": pyramid, "constant_rows": "keep"}
+    reader = SequenceFeatures(kernel, manifold=True, **options)
     # only the plan: a table has a slot for every possible word, so no word is listed
-    return SequenceFeatures(kernel, manifold=True, **options).fit_reader(symbols)
+    reader._fit_plan(symbols, listed=True)
+    return reader
 
 
 def rows_of_pieces(plan: Plan) -> list[np.ndarray]:

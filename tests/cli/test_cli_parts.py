@@ -11,8 +11,9 @@ import mvdfq
 from commands import run
 from mvdfq.classifier.registry import EXPORTED, NAMED
 from mvdfq.classifier.spec import SpecError, named_parts, parse
-from mvdfq.cli import values
 from mvdfq.cli.errors import described
+from mvdfq.cli.evaluate import PROTOCOLS
+from mvdfq.cli.shared import entry_of
 from mvdfq.io import write_npz
 
 
@@ -159,15 +160,15 @@ def test_the_lists_of_values_are_those_of_the_library():
     from mvdfq.reproduce.cells import READINGS
     from mvdfq.reproduce.published import TITLES
 
-    kinds = {"frames": values.FRAMES, "symbols": values.SYMBOLS, "kernel": values.KERNELS}
-    for kind, names in kinds.items():
-        assert list(names) == sorted({*NAMED[kind], *named_parts(kind)})
+    for kind in ("frames", "symbols", "kernel"):
+        assert entry_of("train", kind)["values"] == sorted({*NAMED[kind], *named_parts(kind)})
         assert set(EXPORTED[kind].values()) >= set(named_parts(kind).values())
-    assert sorted(values.PRESETS) == sorted(mvdfq.list_presets())
-    assert values.FORMATS == mvdfq.io.FORMATS
-    assert values.RECIPES == tuple(AUDIO_RECIPES)
-    assert values.READINGS == READINGS
-    assert values.TABLES == tuple(TITLES)
+    assert sorted(entry_of("train", "preset")["values"]) == sorted(mvdfq.list_presets())
+    assert entry_of("train", "as_")["values"] == [*mvdfq.io.FORMATS]
+    assert entry_of("train", "recipe")["values"] == [*AUDIO_RECIPES]
+    assert entry_of("evaluate", "protocol")["values"] == ["5-fold", "10-fold", *PROTOCOLS]
+    assert entry_of("reproduce", "reading")["values"] == [*READINGS]
+    assert entry_of("reproduce", "name")["values"] == [*TITLES]
 
 
 @pytest.mark.parametrize(
@@ -175,7 +176,7 @@ def test_the_lists_of_values_are_those_of_the_library():
     [
         ("train --kernel ga", ["gapped", "gappy"]),
         ("evaluate --symbols d", ["direct"]),
-        ("gram --frames ", [*values.FRAMES, "help"]),
+        ("gram --frames ", [*entry_of("gram", "frames")["values"], "help"]),
         ("train --preset mus", ["music"]),
         ("train --recipe t", ["telephone"]),
         ("train --as wide", ["wide-csv"]),

@@ -44,7 +44,7 @@ def package(tmp_path):
 
 # The words of a step that name a place, the place in the file, and what stands there then.
 CHANGES = [
-    (r" in `(\w+)`$", r"^ *{}(: .*)? = [{{(\[]\n", lambda place, text: place + text),
+    (r" in `([\w.]+)`$", r"^ *{}(: .*)? = [{{(\[]\n", lambda place, text: place + text),
     (r" before `(\w+)`$", r"^(#.*\n)*{}\b.* = ", lambda place, text: f"{text}\n\n{place}"),
     (r" before the line of `(.+)`$", r"^ *{}.*\n", lambda place, text: text + place),
     (r" in place of the line of `(.+)`$", r"^ *{}.*\n", lambda place, text: text),

@@ -4,11 +4,9 @@ import time
 from pathlib import Path
 from typing import Any
 
-from mvdfq.cli import options as o
 from mvdfq.cli.output import Format, note, show_json, show_text, table
 from mvdfq.cli.page import command_line
 from mvdfq.cli.reasons import Reasons
-from mvdfq.cli.shared import option
 
 # The default, and some methods of the paper by their names.
 PRESETS = [None, "mvdfq-sssk", "mvdfqm-sssk", "hashingm-sssk", "vqm-spectrum-alt"]
@@ -23,9 +21,9 @@ Now with your own data, one sub-folder of recordings or tables per class:
 
 
 def demo(
-    format: o.Output = Format.human,
-    quiet: o.Quiet = False,
-    report: Path = option(Path("mvdfq-demo.html"), "Page to write, a file that ends in .html."),
+    format: Format = Format.human,
+    quiet: bool = False,
+    report: Path = Path("mvdfq-demo.html"),
 ) -> None:
     """Train and evaluate on the bundled recordings, and explain one prediction.
 

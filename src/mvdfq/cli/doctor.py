@@ -5,19 +5,15 @@ import platform
 import time
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
-import typer
-
-from mvdfq.cli import options as o
 from mvdfq.cli.output import Format, show_facts
-from mvdfq.cli.shared import option
 
 PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "soundfile", "rich", "typer")
 OPTIONAL = ("matplotlib", "pandas", "pyarrow", "torch", "dask", "aeon", "skops")
 
 
-def doctor(format: o.Output = Format.human) -> None:
+def doctor(format: Format = Format.human) -> None:
     """Show versions, processors, the compiler cache and missing packages.
 
     Example: mvdfq doctor --format json
@@ -79,9 +75,7 @@ Action = StrEnum("Action", ["show", "clear"])
 
 
 def cache(
-    action: Annotated[Action, typer.Argument(help="show or clear.")] = Action.show,
-    folder: Path | None = option(None, "Another folder, as given to --cache before.", "--cache"),
-    format: o.Output = Format.human,
+    action: Action = Action.show, folder: Path | None = None, format: Format = Format.human
 ) -> None:
     """Show or clear the cache of audio features.
 

@@ -3,7 +3,6 @@
 import re
 import time
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,9 +22,8 @@ from mvdfq.cli.output import (
 )
 from mvdfq.cli.page import PageOptions
 from mvdfq.cli.predict import load, new_data, warn_of_training_data
-from mvdfq.cli.shared import option
-from mvdfq.cli.values import PROTOCOLS
 
+PROTOCOLS = ("group", "leave-group-out", "group-per-class", "split", "homology")
 # Seconds of work left that are worth an estimate.
 LONG = 60.0
 # A terminal shows no more groups than these.
@@ -41,28 +39,17 @@ TWO_CLASSES = {
 # Measures that rank all predictions: whether they are means over folds must be said.
 POOLED = ("roc_auc", "average_precision", "roc50")
 
-_tested = partial(option, panel="What is tested")
-
 
 @dataclass(frozen=True)
 class Testing:
     """The options that say what is tested, and how the data are cut into folds."""
 
-    protocol: str = option(
-        "",
-        "5-fold (or another number), group (at most ten folds of whole groups), leave-group-out "
-        "(one training per group), group-per-class, split or homology.",
-        values=("5-fold", "10-fold", *PROTOCOLS),
-    )
-    seeds: int = option(1, "Number of repetitions with other folds.", min=1)
-    positive: str | None = option(
-        None, "The positive of two classes; default: the second by the alphabet."
-    )
-    splits: Path | None = option(
-        None, "Table with the columns family, role, id, for --protocol homology."
-    )
-    model: Path | None = _tested(None, "Test this model file on DATA, instead of training.")
-    test: Path | None = _tested(None, "Train on DATA and test on this file or folder.")
+    protocol: str = ""
+    seeds: int = 1
+    positive: str | None = None
+    splits: Path | None = None
+    model: Path | None = None
+    test: Path | None = None
 
     def check(self) -> None:
         """Raise an error for options that do not go together, before data are read."""
@@ -93,12 +80,12 @@ class Testing:
 
 
 def evaluate(
-    data: o.DataPaths,
+    data: list[Path],
     testing: Testing,
     parts: Parts,
     reading: o.DataOptions,
     page: PageOptions,
-    format: o.Output = Format.human,
+    format: Format = Format.human,
 ) -> None:
     """Train and test by a protocol; show error, F1, intervals, classes and confusions.
 

@@ -5,18 +5,15 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
-
 from mvdfq._utils.files import replace_file, replacing
 from mvdfq.cli import options as o
 from mvdfq.cli.errors import Refused
 from mvdfq.cli.output import Format, note, show_json, show_rows, show_text, table
 from mvdfq.cli.page import write_explanation
-from mvdfq.cli.predict import ModelPath, load, new_data, warn_of_training_data
+from mvdfq.cli.predict import load, new_data, warn_of_training_data
 from mvdfq.cli.reasons import Reasons, signed
-from mvdfq.cli.shared import option
+from mvdfq.cli.shared import in_words
 from mvdfq.cli.train import check_output
-from mvdfq.cli.values import in_words
 
 # Neither files that are left out nor another cache matter for one sequence.
 WITHOUT = (
@@ -24,27 +21,20 @@ WITHOUT = (
 )  # fmt: skip
 NewSequence = Annotated[o.DataOptions, WITHOUT]
 PICTURES = (".png", ".svg", ".pdf")
-WHICH = option("1", "Number of the sequence in the file, counted from 1, or its name.")
-CLASS = option(None, "Ask about this class instead of the predicted class.", "--class")
 
 
 def explain(
-    model: ModelPath,
-    data: Annotated[Path, typer.Argument(help="A file with the sequence.")],
+    model: Path,
+    data: Path,
     reading: NewSequence,
-    which: str = WHICH,
-    output: Path | None = option(
-        None,
-        "File to write; it ends in .html (a page), .json, .png, .svg or .pdf.",
-        "-o",
-        "--output",
-    ),
-    class_: str | None = CLASS,
-    against: str | None = option(None, "Compare the class with this class alone."),
-    top: int = option(5, "Number of moments or words to show, for and against.", min=1),
-    neighbours: int = option(3, "Number of neighbours to show.", min=0),
-    details: bool = option(False, "Show words and rows of symbols, too.", "--details"),
-    format: o.Output = Format.human,
+    which: str = "1",
+    output: Path | None = None,
+    class_: str | None = None,
+    against: str | None = None,
+    top: int = 5,
+    neighbours: int = 3,
+    details: bool = False,
+    format: Format = Format.human,
 ) -> None:
     """Show which moments and channels decided the class of one sequence, with exact evidence.
 

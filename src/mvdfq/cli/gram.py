@@ -7,14 +7,11 @@ from functools import reduce
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
-
 from mvdfq._utils.files import replace_file
 from mvdfq.cli import options as o
 from mvdfq.cli.errors import CANNOT_WRITE, Refused
 from mvdfq.cli.model_options import Parts
 from mvdfq.cli.output import Format, note, printable, progress_bar, show_facts, working
-from mvdfq.cli.shared import option
 from mvdfq.cli.train import check_output
 
 # Types of the stored values.
@@ -22,14 +19,12 @@ Number = StrEnum("Number", ["float64", "float32"])
 
 
 def gram(
-    data: o.DataPath,
-    output: Annotated[Path, typer.Option("-o", "--output", help="The .npy file to write.")],
+    data: Path,
+    output: Path,
     parts: Annotated[Parts, ("C", "balanced", "seed")],
     reading: Annotated[o.DataOptions, ("labels", "group_pattern", "strands", "windows", "step")],
-    format: o.Output = Format.human,
-    dtype: Number = option(
-        Number.float64, "Type of the stored values; float32 takes half the space."
-    ),
+    format: Format = Format.human,
+    dtype: Number = Number.float64,
 ) -> None:
     """Compute the kernel matrix of all pairs of sequences.
 

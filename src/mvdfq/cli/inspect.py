@@ -21,7 +21,6 @@ from mvdfq.cli.output import (
     table,
 )
 from mvdfq.cli.predict import load
-from mvdfq.cli.shared import option
 
 # Limits of the output for people; --format json and csv show everything.
 MOST_ROWS = 40
@@ -35,11 +34,11 @@ IDLE = ("digital silence %", "frames without change %")
 
 
 def inspect(
-    data: o.DataPaths,
+    data: list[Path],
     reading: Annotated[o.DataOptions, NEVER],
-    deep: bool = option(False, "Decode sound: all bad files, copies, digital silence.", "--deep"),
-    card: bool = option(False, "Print a model card in Markdown, for a model file.", "--card"),
-    format: o.Output = Format.human,
+    deep: bool = False,
+    card: bool = False,
+    format: Format = Format.human,
 ) -> None:
     """Count sequences, lengths, channels, gaps, classes, groups, duplicates and bad files.
 

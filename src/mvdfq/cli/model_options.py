@@ -2,59 +2,30 @@
 
 import re
 import textwrap
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from inspect import getdoc, signature
-from typing import Any
+from typing import Any, NoReturn
 
 import typer
 
-from mvdfq.cli import values
 from mvdfq.cli.errors import USAGE, Refused
-from mvdfq.cli.options import Jobs, Memory, Seed
-from mvdfq.cli.shared import option
-from mvdfq.cli.values import in_words
-
-MODEL = "The classifier"
 
 
-EXAMPLES = {
-    "preset": ("A preset is a set of parts with a name.", "--preset mvdfqm-sssk"),
-    "frames": (
-        "Transformers of the numbers. | puts transformers one after another, + puts transformers "
-        "side by side; + comes first, and parentheses group.",
-        "--frames 'smooth(9) | delta'",
-    ),
-    "symbols": (
-        "Quantizers, which turn numbers into symbols. Transformers of --frames may stand before "
-        "a quantizer, with | between them; + puts quantizers side by side.",
-        "--symbols 'direct(n_bins=16)'",
-    ),
-    "kernel": ("Kernels: which words are counted.", "--kernel 'gapped(8, 6)'"),
-}
+def explain_values(kind: str, entry: dict[str, Any]) -> NoReturn:
+    """Print the values of an option with their parameters, given its entry in `options.toml`."""
+    from rich.console import Console
+
+    width = min(Console().width, 100)
+    for text, first, rest in _page(kind, f"{entry['about']} Example: {entry['example']}"):
+        lines = textwrap.wrap(text, width, initial_indent=first, subsequent_indent=rest)
+        typer.echo("\n".join(lines))
+    raise typer.Exit
 
 
-def _or_help(kind: str) -> Callable[[Any], Any]:
-    """Return a callback of an option that prints the list of values for the value ``help``."""
-
-    def callback(value: str | None) -> str | None:
-        if value != "help":
-            return value
-        from rich.console import Console
-
-        width = min(Console().width, 100)
-        for text, first, rest in _page(kind):
-            lines = textwrap.wrap(text, width, initial_indent=first, subsequent_indent=rest)
-            typer.echo("\n".join(lines))
-        raise typer.Exit
-
-    return callback
-
-
-def _page(kind: str) -> Iterator[tuple[str, str, str]]:
+def _page(kind: str, about: str) -> Iterator[tuple[str, str, str]]:
     """Yield paragraphs: a text, the indent of its first line and of further lines."""
-    about, example = EXAMPLES[kind]
-    yield f"{about} Example: {example}", "", "    "
+    yield about, "", "    "
     for head, sentence, parameters in _presets() if kind == "preset" else _parts(kind):
         yield "", "", ""
         yield head, "", "    "
@@ -102,72 +73,25 @@ def _meaning(doc: str, name: str) -> str:
     return _sentence(textwrap.dedent(section[1])) if section else ""
 
 
-def _part(kind: str, values: tuple[str, ...], help: str) -> Any:
-    """Return an option whose value ``help`` lists all values with their parameters."""
-    return option(
-        None,
-        f"{help}; --{kind} help explains them.",
-        panel=MODEL,
-        values=(*values, "help"),
-        callback=_or_help(kind),
-        is_eager=True,  # the list of values needs no data
-    )
-
-
 @dataclass(frozen=True)
 class Parts:
     """The options that choose the classifier; `with_shared` makes an option of every field."""
 
-    preset: str | None = _part(
-        "preset",
-        values.PRESETS,
-        f"{', '.join((*values.OWN_PRESETS, *values.OTHER_PRESETS))}, or METHOD-KERNEL with "
-        f"METHOD {in_words(values.METHODS)} and KERNEL spectrum, mismatch or sssk; -alt at the "
-        f"end: the settings of the paper's comments",
-    )
-    frames: str | None = _part(
-        "frames", values.FRAMES, f"{in_words(values.FRAMES)}, such as 'smooth(9) | delta'"
-    )
-    symbols: str | None = _part(
-        "symbols", values.SYMBOLS, f"{in_words(values.SYMBOLS)}, such as 'direct(16)'"
-    )
-    kernel: str | None = _part(
-        "kernel", values.KERNELS, f"{in_words(values.KERNELS)}, such as 'gapped(8, 6)'"
-    )
-    C: str | None = option(
-        None,
-        "Penalty of the support vector machine: a number > 0, or auto.",
-        "-C",
-        panel=MODEL,
-        values=("auto",),
-    )
-    balanced: bool = option(False, "All classes have the same weight.", "--balanced", panel=MODEL)
-    class_weight: str | None = option(
-        None, "Weights of classes, such as rare=5,common=1; others have the weight 1.", panel=MODEL
-    )
-    pyramid: int | None = option(
-        None,
-        "Count words in the whole (1), in halves too (2), in quarters too (3), for sequences that "
-        "are aligned.",
-        panel=MODEL,
-        min=1,
-    )
-    seed: Seed = 0
-    n_jobs: Jobs = -1
-    memory_limit: Memory = None
+    preset: str | None = None
+    frames: str | None = None
+    symbols: str | None = None
+    kernel: str | None = None
+    C: str | None = None
+    balanced: bool = False
+    class_weight: str | None = None
+    pyramid: int | None = None
+    seed: int = 0
+    n_jobs: int = -1
+    memory_limit: str | None = None
 
     def given(self) -> dict[str, Any]:
         """Return the values of all options, by option."""
-        names = (
-            "preset",
-            "frames",
-            "symbols",
-            "kernel",
-            "C",
-            "balanced",
-            "class_weight",
-            "pyramid",
-        )
+        names = "preset frames symbols kernel C balanced class_weight pyramid".split()
         flags = {"C": "-C", "class_weight": "--class-weight"}
         return {flags.get(name, f"--{name}"): getattr(self, name) for name in names}
 

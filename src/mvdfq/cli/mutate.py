@@ -3,17 +3,12 @@
 import csv
 import io
 from pathlib import Path
-from typing import Annotated, Any
-
-import typer
+from typing import Any
 
 from mvdfq._utils.files import replace_file, replacing
-from mvdfq.cli import options as o
 from mvdfq.cli.errors import Refused
 from mvdfq.cli.explain import (
-    CLASS,
     PICTURES,
-    WHICH,
     NewSequence,
     check_drawn,
     class_of,
@@ -21,8 +16,7 @@ from mvdfq.cli.explain import (
     find_sequence,
 )
 from mvdfq.cli.output import Format, note, show_rows, show_text, table, working
-from mvdfq.cli.predict import ModelPath, load, new_data
-from mvdfq.cli.shared import option
+from mvdfq.cli.predict import load, new_data
 
 # Names of the columns of a table of variants, in lower case; those of VCF are among them.
 COLUMNS = {
@@ -35,22 +29,16 @@ NOTHING = ("", "-", ".", "*")
 
 
 def mutate(
-    model: ModelPath,
-    data: Annotated[Path, typer.Argument(help="A FASTA file with the sequence.")],
+    model: Path,
+    data: Path,
     reading: NewSequence,
-    which: str = WHICH,
-    variants: Path | None = option(
-        None,
-        "VCF file, or a table with the columns position (from 1), ref and alt; without it, every "
-        "single substitution.",
-    ),
-    region: str | None = option(None, "Positions to substitute, for example 20-80."),
-    class_: str | None = CLASS,
-    output: Path | None = option(
-        None, "Heat map to write; it ends in .html, .png, .svg or .pdf.", "-o", "--output"
-    ),
-    top: int = option(10, "Number of changes to show to a person.", min=1),
-    format: o.Output = Format.human,
+    which: str = "1",
+    variants: Path | None = None,
+    region: str | None = None,
+    class_: str | None = None,
+    output: Path | None = None,
+    top: int = 10,
+    format: Format = Format.human,
 ) -> None:
     """Show what every single substitution, or every variant of a file, does to a decision value.
 

@@ -1,134 +1,45 @@
-"""Arguments and options that several commands share."""
+"""The options that say how data are read, and the reading."""
 
 import re
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
-
-import typer
+from typing import Any
 
 from mvdfq.cli.errors import USAGE, Refused, as_flags
-from mvdfq.cli.output import Format, note, note_some, progress_bar
-from mvdfq.cli.shared import option
-from mvdfq.cli.values import FORMATS, RECIPES, in_words
+from mvdfq.cli.output import note, note_some, progress_bar
 
 # Bytes of audio that one process reads in about a second.
 MANY_BYTES = 50_000_000
-
-DATA = (
-    "audio, .ts, .arff, .npz, .npy, .mat, .csv, .json, .xlsx, .parquet, .feather, FASTA, profiles."
-)
-DataPath = Annotated[Path, typer.Argument(help=f"File or folder: {DATA}")]
-DataPaths = Annotated[
-    list[Path],
-    typer.Argument(
-        help=f"File or folder, or FASTA files, one per class: {DATA}", metavar="DATA..."
-    ),
-]
-Output = Annotated[Format, typer.Option("--format", help="Format of the results.")]
-Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="Do not show progress and remarks.")]
-Seed = Annotated[int, typer.Option(help="Seed of all random choices, a whole number.")]
-Jobs = Annotated[int, typer.Option("--n-jobs", help="Number of processors; -1 means all.")]
-Memory = Annotated[
-    str | None,
-    typer.Option(
-        "--memory-limit",
-        help="Memory limit of kernel matrices, such as 500MB or 2GB; default 2GiB.",
-    ),
-]
-
-
-_reading = partial(option, panel="Reading data")
-_column = partial(option, panel="Columns of tables, by name or number (0 is the first)")
 
 
 @dataclass(frozen=True)
 class DataOptions:
     """The options that say how data are read; `with_shared` makes an option of every field."""
 
-    as_: str | None = _reading(
-        None,
-        f"Format of the data: {in_words(FORMATS)}; default: recognised by content.",
-        "--as",
-        values=FORMATS,
-    )
-    recipe: str | None = _reading(
-        None,
-        f"How sound becomes numbers: {in_words(RECIPES)}; +delta and +fft64 after the name add "
-        f"rows.",
-        values=RECIPES,
-    )
-    label: str | None = _reading(
-        None,
-        "Column of labels, also of --labels: its name or number, or none. For FASTA: the number "
-        "of a word in the header, or a regular expression.",
-    )
-    labels: Path | None = _reading(
-        None,
-        "Table of names and labels, for any data; names with or without endings, or one label "
-        "per line in order.",
-    )
-    label_pattern: str | None = _reading(
-        None,
-        "Regular expression whose first group finds the label in a name, such as /([^/.]+) .",
-    )
-    group_pattern: str | None = _reading(
-        None, "Regular expression whose first group finds the group in a name, such as _(.+)_ ."
-    )
-    skip_bad: bool = _reading(
-        False, "Leave out files that cannot be read, and list them.", "--skip-bad"
-    )
-    strands: str = _reading(
-        "one",
-        "one: FASTA as it is; both: FASTA is DNA, read with the reverse complement.",
-        values=("one", "both"),
-    )
-    cache: Path | None = _reading(
-        None, "Folder that keeps audio features; default: the folder that mvdfq cache shows."
-    )
-    silence: str | None = _reading(
-        None,
-        "Frames of digital silence in sound: missing or keep; default: as the recipe says.",
-        values=("missing", "keep"),
-    )
-    profile_values: str | None = _reading(
-        None,
-        "Numbers of profiles: log-odds or probabilities; default: what --kernel needs.",
-        values=("log-odds", "probabilities"),
-    )
-    no_cache: bool = _reading(
-        False, "Do not use or keep audio features in the cache; see mvdfq cache.", "--no-cache"
-    )
-    id: str | None = _column(None, "Column that names the sequence of each row.")
-    time: str | None = _column(
-        None, "Column of times, or none: rows in order; NAME:ms says the unit: s, ms, us or ns."
-    )
-    group: str | None = _column(None, "Column of groups (subjects, devices), or none.")
-    channels: str | None = _column(
-        None,
-        "Columns that are channels, such as x,y,z; default: all columns without another role.",
-    )
-    drop: str | None = _column(None, "Columns that are left out, such as note,index.")
-    categories: str | None = _column(
-        None, "Columns of states, such as gear,mode, also if they hold numbers."
-    )
-    missing: str | None = _column(
-        None, "Values that stand for a missing value, such as -999 or -1,-999."
-    )
-    resample: float | None = _column(
-        None, "Rows per second that all sequences are brought to; gaps stay gaps.", min=0
-    )
-    windows: str | None = _reading(
-        None,
-        "Cut recordings into windows of this length, such as 5s, 500ms or 250 (rows); windows of "
-        "one recording are one group.",
-    )
-    step: str | None = _reading(
-        None, "From the start of a window to the next, such as 2.5s; default: --windows."
-    )
-    n_jobs: Jobs = -1
-    quiet: Quiet = False
+    as_: str | None = None
+    recipe: str | None = None
+    label: str | None = None
+    labels: Path | None = None
+    label_pattern: str | None = None
+    group_pattern: str | None = None
+    skip_bad: bool = False
+    strands: str = "one"
+    cache: Path | None = None
+    silence: str | None = None
+    profile_values: str | None = None
+    no_cache: bool = False
+    id: str | None = None
+    time: str | None = None
+    group: str | None = None
+    channels: str | None = None
+    drop: str | None = None
+    categories: str | None = None
+    missing: str | None = None
+    resample: float | None = None
+    windows: str | None = None
+    step: str | None = None
+    n_jobs: int = -1
+    quiet: bool = False
 
     @property
     def columns(self) -> dict[str, Any]:

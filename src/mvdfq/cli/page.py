@@ -9,33 +9,16 @@ from typing import Any
 from mvdfq._utils.files import replace_file
 from mvdfq.cli.errors import CANNOT_WRITE, USAGE, Refused, check_name
 from mvdfq.cli.output import note, progress_bar
-from mvdfq.cli.shared import option
-
-PANEL = "The page"
 
 
 @dataclass(frozen=True)
 class PageOptions:
     """What the command line says about the page; checked before data are read."""
 
-    report: Path | None = option(
-        None,
-        "Page to write, a file that ends in .html; .json and .csv with its numbers are written "
-        "beside it.",
-        panel=PANEL,
-    )
-    details: str = option(
-        "60",
-        "Number of sequences that the page shows with curves and evidence, or all.",
-        panel=PANEL,
-    )
-    no_audio: bool = option(False, "Put no sound clips into the page.", "--no-audio", panel=PANEL)
-    remove_channels: bool = option(
-        False,
-        "Evaluate again without each channel; this takes one evaluation per channel.",
-        "--remove-channels",
-        panel=PANEL,
-    )
+    report: Path | None = None
+    details: str = "60"
+    no_audio: bool = False
+    remove_channels: bool = False
 
     def check(self) -> None:
         """Raise an error for a page that cannot or must not be written."""

@@ -4,41 +4,23 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
-
 from mvdfq.cli import options as o
 from mvdfq.cli.errors import CANNOT_READ_MODEL, Refused
 from mvdfq.cli.output import Format, note, show_rows, working
-from mvdfq.cli.shared import option
 
 # What a model remembers is no option where new data are read.
 NEVER = "recipe", "strands", "profile_values"
-NewData = Annotated[o.DataOptions, NEVER]
-ModelPath = Annotated[Path, typer.Argument(help="A file that mvdfq train wrote.")]
-Unknown = Annotated[
-    float | None,
-    typer.Option(
-        "--unknown",
-        help="Show the typicality, and print unknown where it is at most P: a p value, the share "
-        "of sequences of the class that are at least as strange. Without P: 0.05.",
-        metavar="[P]",
-        min=0,
-        max=1,
-    ),
-]
 # What is printed for a sequence that is like no class, and the p value that says so.
 UNKNOWN, USUAL_P = "unknown", "0.05"
 
 
 def predict(
-    model: ModelPath,
-    data: Annotated[list[Path], typer.Argument(help="Files or a folder, as in training.")],
-    reading: NewData,
-    probabilities: bool = option(
-        False, "Show the probabilities of all classes.", "--probabilities"
-    ),
-    unknown: Unknown = None,
-    format: o.Output = Format.human,
+    model: Path,
+    data: list[Path],
+    reading: Annotated[o.DataOptions, NEVER],
+    probabilities: bool = False,
+    unknown: float | None = None,
+    format: Format = Format.human,
 ) -> None:
     """Predict the classes of new sequences.
 

@@ -3,40 +3,28 @@
 import os
 import textwrap
 from dataclasses import asdict, dataclass
-from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 
 from mvdfq._utils.files import replace_file
-from mvdfq.cli import options as o
 from mvdfq.cli.errors import CANNOT_WRITE, USAGE, Refused
 from mvdfq.cli.output import Format, note, printable, progress_bar, show_json, show_rows, table
-from mvdfq.cli.shared import option
-from mvdfq.cli.values import READINGS, TABLES, completed
 
 MORE = "finished folds are stored: the same command continues where it stopped"
-
-_running = partial(option, panel="Running it again")
 
 
 @dataclass(frozen=True)
 class RunOptions:
     """How a table is computed; the names of the fields are options and keywords of `run`."""
 
-    reading: list[str] | None = _running(
-        None,
-        "Readings of the paper to run: text, comment, tuned, inferred; default all.",
-        values=READINGS,
-    )
-    protocol: list[str] | None = _running(None, "Protocols to run; default all of the table.")
-    seeds: int | None = _running(None, "Number of repetitions with other folds; default 5.", min=1)
-    quick: bool = _running(
-        False, "A short test run of a few clips; the figures mean nothing.", "--quick"
-    )
-    kept: bool = _running(False, "Only show the stored results.", "--kept")
-    cache: Path | None = _running(None, "Folder for finished folds.")
+    reading: list[str] | None = None
+    protocol: list[str] | None = None
+    seeds: int | None = None
+    quick: bool = False
+    kept: bool = False
+    cache: Path | None = None
 
     @property
     def given(self) -> dict[str, Any]:
@@ -46,26 +34,15 @@ class RunOptions:
 
 
 def reproduce(
-    name: Annotated[
-        str,
-        typer.Argument(
-            metavar="TABLE",
-            help="Name of a table; without a name, all tables are listed.",
-            autocompletion=completed(TABLES),
-        ),
-    ] = "",
-    data: Path | None = option(
-        None,
-        "Folder that holds gtzan, artist20, ismir2004 or proteins, or one of the four.",
-        panel="Running it again",
-    ),
+    name: str = "",
+    data: Path | None = None,
     *,
     options: RunOptions,
-    output: Path | None = option(None, "Folder for TABLE.csv, .json and .html.", "-o", "--output"),
-    format: o.Output = Format.human,
-    quiet: o.Quiet = False,
-    n_jobs: o.Jobs = -1,
-    memory_limit: o.Memory = None,
+    output: Path | None = None,
+    format: Format = Format.human,
+    quiet: bool = False,
+    n_jobs: int = -1,
+    memory_limit: str | None = None,
 ) -> None:
     """Show a table of the paper; with --data, compute the table again, side by side.
 

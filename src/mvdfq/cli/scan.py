@@ -11,8 +11,7 @@ from mvdfq._utils.files import replace_file
 from mvdfq.cli import options as o
 from mvdfq.cli.errors import USAGE, Refused
 from mvdfq.cli.output import Format, note, printable, progress_bar, show_json, show_rows
-from mvdfq.cli.predict import NEVER, ModelPath, Unknown, load, new_data
-from mvdfq.cli.shared import option
+from mvdfq.cli.predict import NEVER, load, new_data
 from mvdfq.cli.train import check_output
 
 # How events are shown.
@@ -20,25 +19,14 @@ Found = StrEnum("Found", ["human", "json", "csv", "audacity"])
 
 
 def scan(
-    model: ModelPath,
-    data: Annotated[list[Path], typer.Argument(help="Long recordings: files, as in training.")],
+    model: Path,
+    data: list[Path],
     reading: Annotated[o.DataOptions, (*NEVER, "label", "group", "windows", "step")],
-    *,
-    window: str | None = option(
-        None,
-        "Length of a window, such as 5s, 500ms or 250 (rows); default: the median length of the "
-        "training sequences.",
-    ),
-    step: str | None = option(
-        None, "From one window to the next, such as 1s; default: half a window."
-    ),
-    unknown: Unknown = None,
-    picture: Path | None = option(
-        None, "Picture of the events to write: .svg, or .html, a page that plays the sound."
-    ),
-    format: Found = option(
-        Found.human, "Format of the results; audacity: a label track.", "--format"
-    ),
+    window: str | None = None,
+    step: str | None = None,
+    unknown: float | None = None,
+    picture: Path | None = None,
+    format: Found = Found.human,
 ) -> None:
     """Find events in long recordings: classify every window, join neighbours of one class.
 

@@ -1,23 +1,24 @@
-"""Options that hold for a whole command: progress, engine, cluster; dataclasses as options.
+"""Commands as the shell sees them: parameters become options; progress, engine and cluster.
 
-`with_shared` adds the options to a command and carries them out, so that the command itself does
-not have to pass them on.
+`options.toml` says what the help shows about every option. `with_shared` adds the options that hold
+for a whole command and carries them out, so that the command does not have to pass them on.
 """
 
 import sys
-from collections.abc import Callable, Iterable, Iterator
+import tomllib
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from contextvars import copy_context
-from dataclasses import Field, dataclass, field, fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from enum import StrEnum
-from functools import wraps
+from functools import cache, wraps
 from inspect import Parameter, Signature, signature
+from pathlib import Path
 from typing import Annotated, Any, get_args, get_origin
 
 import typer
 
 from mvdfq.cli.errors import Refused
-from mvdfq.cli.values import completed
 
 # How progress is shown, and where a command computes.
 Mode = StrEnum("Mode", ["auto", "bar", "lines", "none"])
@@ -25,45 +26,35 @@ Device = StrEnum("Device", ["cpu", "gpu", "auto"])
 # The commands that a cluster or a graphics card can work for, and those that only a card can.
 ON_CLUSTER = ("train", "gram", "predict", "evaluate")
 ON_CARD = (*ON_CLUSTER, "reproduce")
-
-
-def option(
-    default: Any,
-    help: str,
-    *names: str,
-    panel: str | None = None,
-    values: Iterable[str] = (),
-    **more: Any,
-) -> Any:
-    """Return an option, as a field of a dataclass or as the default of a parameter of a command.
-
-    `values` are what the tab key offers.
-    """
-    if values:
-        more["autocompletion"] = completed(values)
-    info = typer.Option(*names, help=help, rich_help_panel=panel, **more)
-    return field(default=default, metadata={"option": info})
+# The tables of `options.toml` that commands share.
+SHARED = ("shared", "reading", "columns", "classifier", "page")
 
 
 @dataclass(frozen=True)
 class Whole:
     """The options that hold for a whole command, where they fit."""
 
-    progress: Mode = option(
-        Mode.auto,
-        "How progress is shown. lines: one line per 10 % or 30 s. auto: a bar in a terminal, else "
-        "lines for work of more than 2 s.",
-    )
-    scheduler: str | None = option(
-        None,
-        "Address of a Dask scheduler, such as tcp://10.0.0.1:8786, whose cluster computes; "
-        "default: this computer.",
-    )
-    engine: Device = option(
-        Device.cpu,
-        "Where to compute. cpu: the processor; gpu: a graphics card; auto: the graphics card if "
-        "there is one.",
-    )
+    progress: Mode = Mode.auto
+    scheduler: str | None = None
+    engine: Device = Device.cpu
+
+
+@cache
+def _tables() -> dict[str, dict[str, Any]]:
+    return tomllib.loads(Path(__file__).with_name("options.toml").read_text(encoding="utf-8"))
+
+
+def entry_of(command: str, name: str) -> dict[str, Any]:
+    """Return what `options.toml` says about a parameter of a command."""
+    tables = _tables()
+    table = next(tables[key] for key in (command, *SHARED) if name in tables.get(key, {}))
+    entry = table[name] if isinstance(table[name], dict) else {"help": table[name]}
+    return {"panel": table.get("panel"), "values": [], **entry}
+
+
+def in_words(values: Sequence[str]) -> str:
+    """Return values as text: ``a, b or c``."""
+    return " or ".join(filter(None, [", ".join(values[:-1]), *values[-1:]]))
 
 
 def with_shared(command: Callable[..., None]) -> Callable[..., None]:
@@ -72,79 +63,77 @@ def with_shared(command: Callable[..., None]) -> Callable[..., None]:
     A parameter that is a dataclass becomes one option for each field; equal names are one option.
     """
     own = signature(command).parameters
-    records = {
-        name: record
-        for name, parameter in own.items()
-        if (record := _Record.of(parameter.annotation))
-    }
+    records = {name: _record(parameter.annotation) for name, parameter in own.items()}
     options: dict[str, Parameter] = {}
     for name, parameter in own.items():
-        if isinstance(parameter.default, Field):
-            parameter = _parameter(parameter.default, name, parameter.annotation)
-        for each in records[name].parameters() if name in records else [parameter]:
-            options.setdefault(each.name, each.replace(kind=Parameter.KEYWORD_ONLY))
+        for each in records[name][1] or [parameter]:
+            options.setdefault(each.name, each)
     fitting = {
         "progress": "quiet" in options,
         "scheduler": command.__name__ in ON_CLUSTER,
         "engine": command.__name__ in ON_CARD,
     }
-    added = _Record(Whole, [name for name, fits in fitting.items() if fits])
+    added = [each for each in _record(Whole)[1] if fitting[each.name]]
 
     @wraps(command)
     def run(**given: Any) -> None:
-        whole = added.filled(given)
+        whole = Whole(**{each.name: given[each.name] for each in added})
         arguments = {
-            name: records[name].filled(given) if name in records else given[name] for name in own
+            name: kind(**{each.name: given[each.name] for each in parts}) if parts else given[name]
+            for name, (kind, parts) in records.items()
         }
 
         def carry_out() -> None:
-            _show_progress(whole.progress if "progress" in added.names else Mode.none)
+            _show_progress(whole.progress if fitting["progress"] else Mode.none)
             with _computing(whole.engine, whole.scheduler):
                 command(**arguments)
 
         copy_context().run(carry_out)  # the settings end with the command
 
-    every = [*options.values(), *added.parameters()]
+    every = [_described(command.__name__, each) for each in (*options.values(), *added)]
     # typer reads the options from the signature and their help from the annotations
     run.__signature__ = Signature(every)  # type: ignore[attr-defined]
     run.__annotations__ = {each.name: each.annotation for each in every}
     return run
 
 
-@dataclass(frozen=True)
-class _Record:
-    """A dataclass that a command takes, and the names of its fields that are options."""
+def _record(annotation: Any) -> tuple[Any, list[Parameter]]:
+    """Return the dataclass that a parameter takes, with its fields as parameters; none for others.
 
-    cls: Any
-    names: list[str]
-
-    @classmethod
-    def of(cls, annotation: Any) -> "_Record | None":
-        """Return the record of a parameter; None if the parameter takes no dataclass.
-
-        ``Annotated[Parts, ("seed",)]`` names fields that are no options.
-        """
-        is_noted = get_origin(annotation) is Annotated
-        kind, *notes = get_args(annotation) if is_noted else (annotation,)
-        if not is_dataclass(kind):
-            return None
-        without = {name for note in notes for name in note}
-        return cls(kind, [each.name for each in fields(kind) if each.name not in without])
-
-    def parameters(self) -> list[Parameter]:
-        """Return the fields as parameters of a command."""
-        every = [each for each in fields(self.cls) if each.name in self.names]
-        return [_parameter(each, each.name, each.type) for each in every]
-
-    def filled(self, given: dict[str, Any]) -> Any:
-        """Return the dataclass with the values that the user gives."""
-        return self.cls(**{name: given[name] for name in self.names})
+    ``Annotated[Parts, ("seed",)]`` names fields that are no options.
+    """
+    is_noted = get_origin(annotation) is Annotated
+    kind, *notes = get_args(annotation) if is_noted else (annotation,)
+    without = {name for note in notes for name in note}
+    return kind, [
+        Parameter(each.name, Parameter.KEYWORD_ONLY, default=each.default, annotation=each.type)
+        for each in (fields(kind) if is_dataclass(kind) else [])
+        if each.name not in without
+    ]
 
 
-def _parameter(each: Field[Any], name: str, kind: Any) -> Parameter:
-    info = each.metadata.get("option")
-    kind = kind if info is None else Annotated[kind, info]
-    return Parameter(name, Parameter.KEYWORD_ONLY, default=each.default, annotation=kind)
+def _described(command: str, parameter: Parameter) -> Parameter:
+    """Return a parameter with what the help shows about it, as typer reads it."""
+    name, entry = parameter.name, entry_of(command, parameter.name)
+    values = [*entry["values"], *(["help"] if "about" in entry else [])]
+    more = {key: entry[key] for key in ("min", "max", "metavar") if key in entry}
+    more["help"] = entry["help"].replace("{values}", in_words(entry["values"]))
+    more["rich_help_panel"] = entry["panel"] or None
+    if values:
+        more["autocompletion"] = lambda incomplete: [v for v in values if v.startswith(incomplete)]
+    if "about" in entry:
+
+        def explained(value: str | None) -> str | None:
+            from mvdfq.cli.model_options import explain_values
+
+            return explain_values(name, entry) if value == "help" else value
+
+        more |= {"callback": explained, "is_eager": True}  # the list of values needs no data
+    flags = entry.get("flags", ["--" + name.rstrip("_").replace("_", "-")])
+    is_argument = entry.get("argument", False)
+    info = typer.Argument(**more) if is_argument else typer.Option(*flags, **more)
+    kind: Any = Annotated[parameter.annotation, info]
+    return parameter.replace(kind=Parameter.KEYWORD_ONLY, annotation=kind)
 
 
 @contextmanager

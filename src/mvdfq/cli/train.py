@@ -3,9 +3,7 @@
 import os
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
-
-import typer
+from typing import Any
 
 from mvdfq._utils.short import counted
 from mvdfq.cli import options as o
@@ -16,11 +14,11 @@ from mvdfq.cli.output import Format, note, show_facts
 
 
 def train(
-    data: o.DataPaths,
-    output: Annotated[Path, typer.Option("-o", "--output", help="The model file to write.")],
+    data: list[Path],
+    output: Path,
     parts: Parts,
     reading: o.DataOptions,
-    format: o.Output = Format.human,
+    format: Format = Format.human,
 ) -> None:
     """Train a classifier on a data set and write a model file.
 

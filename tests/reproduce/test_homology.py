@@ -147,7 +147,7 @@ def made(tmp_path_factory):
 
 
 def test_the_form_of_liao_and_noble(made):
-    assert (len(made), len(made.tasks), made.n_unused) == (48, 3, 0)
+    assert (len(made), len(made.tasks)) == (48, 3)
     task = made.tasks[0]
     assert {made.names[i][:2] for i in task.train[task.y_train]} == {"d0"}
     assert set(made.codes[task.test[task.y_test]]) == {"0.1.1.0"}
@@ -160,7 +160,6 @@ def test_a_part_has_few_of_every_role(made):
         assert_array_equal(np.bincount(task.y_train), [5, 3])
         known = {made.names[i] for i in whole.train}
         assert {part.names[i] for i in task.train} <= known
-    assert part.n_unused == len(made) - len(part)
     assert part.digest != made.digest
 
 
@@ -193,7 +192,7 @@ def write_files(folder, **changed):
 )
 def test_the_form_of_the_set_of_the_paper(tmp_path, labels, names):
     data = load_scop(write_files(tmp_path, labels_tsv=labels))
-    assert (data.names, data.n_unused) == (["a", "b", "d", "e"], 1)
+    assert data.names == ["a", "b", "d", "e"]
     assert data.codes.tolist() == ["a", "a.1.1.2", "d", "e"]
     assert [task.family for task in data.tasks] == names
     task = data.tasks[1]

@@ -6,7 +6,7 @@ Commands import what they need when they run, so that ``mvdfq --help`` answers a
 import os
 import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import wraps
 from itertools import zip_longest
 from typing import Annotated, Any
@@ -16,7 +16,7 @@ from typer.core import TyperCommand, TyperGroup
 
 from mvdfq.cli.demo import demo
 from mvdfq.cli.doctor import cache, doctor
-from mvdfq.cli.errors import Described, described, one_line_warnings, watched_interrupts
+from mvdfq.cli.errors import described, one_line_warnings, watched_interrupts
 from mvdfq.cli.evaluate import evaluate
 from mvdfq.cli.explain import explain
 from mvdfq.cli.gram import gram
@@ -36,7 +36,7 @@ EPILOG = (
 
 
 class _Flags:
-    """A command whose help shows no type after flags: a flag takes no value."""
+    """A command whose help does not show a type after flags: a flag takes no value."""
 
     def get_params(self, ctx: Any) -> list[Any]:
         params = super().get_params(ctx)  # type: ignore[misc]
@@ -50,16 +50,12 @@ class Command(_Flags, TyperCommand):
     """A command. ``--unknown`` may stand without its number."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Read the arguments, with a number after every ``--unknown``."""
-        return super().parse_args(ctx, list(_with_number(args)))
-
-
-def _with_number(args: list[str]) -> Iterator[str]:
-    """Yield arguments; the p value of ``--unknown`` is the usual one unless a number follows."""
-    for arg, following in zip_longest(args, args[1:], fillvalue=""):
-        yield arg
-        if arg == "--unknown" and not re.fullmatch(r"[0-9.]+(e-?[0-9]+)?", following):
-            yield USUAL_P
+        """Read the arguments; the usual p value follows ``--unknown`` unless a number does."""
+        given = []
+        for arg, following in zip_longest(args, args[1:], fillvalue=""):
+            is_known = arg != "--unknown" or re.fullmatch(r"[0-9.]+(e-?[0-9]+)?", following)
+            given += [arg] if is_known else [arg, USUAL_P]
+        return super().parse_args(ctx, given)
 
 
 class Group(_Flags, TyperGroup):
@@ -116,25 +112,21 @@ def _guarded(command: Callable[..., None]) -> Callable[..., None]:
                 _drop_output()
             except (Exception, KeyboardInterrupt) as error:
                 # A library may catch the interrupt and fail later: the user still wants to stop.
-                _say(error, described(KeyboardInterrupt() if interrupts else error))
+                known = described(KeyboardInterrupt() if interrupts else error)
+                if known is None:  # a fault of the program
+                    raise
+                note(f"error: {known.message}")
+                if known.pointer:
+                    text, place = known.pointer
+                    note(f"  {text}")
+                    note(f"  {' ' * place}^")
+                if known.hint:
+                    note(f"hint: {known.hint}")
+                if isinstance(error, OSError) and error.filename is None:
+                    _drop_output()
+                raise typer.Exit(known.code) from None
 
     return run
-
-
-def _say(error: BaseException, known: Described | None) -> None:
-    """Print what is known about an error and exit; raise what is a fault of the program."""
-    if known is None:
-        raise error
-    note(f"error: {known.message}")
-    if known.pointer:
-        text, place = known.pointer
-        note(f"  {text}")
-        note(f"  {' ' * place}^")
-    if known.hint:
-        note(f"hint: {known.hint}")
-    if isinstance(error, OSError) and error.filename is None:
-        _drop_output()
-    raise typer.Exit(known.code) from None
 
 
 def _drop_output() -> None:

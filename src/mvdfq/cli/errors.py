@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
-from typing import Any, NamedTuple
+from typing import Any
 
 from mvdfq._utils.errors import HintedError
 from mvdfq.cli import INTERRUPTED
@@ -32,20 +32,11 @@ BAD_NAME = {errno.ENAMETOOLONG, errno.ELOOP, errno.ENOTDIR}
 PAUSE = 0.02
 
 
-class Described(NamedTuple):
-    """What the program prints about an error, and its exit code.
+class Refused(HintedError):
+    """An error as the program prints it: a sentence, a hint, and the exit code.
 
     `pointer` is the text of an option and the place in this text that the error is about.
     """
-
-    message: str
-    hint: str
-    code: int
-    pointer: tuple[str, int] | None = None
-
-
-class Refused(HintedError):
-    """A request that the command itself refuses."""
 
     def __init__(
         self,
@@ -58,67 +49,59 @@ class Refused(HintedError):
         self.code, self.pointer = code, pointer
 
 
+def reason_of(error: BaseException) -> str:
+    """Return what the system says about an error, in small letters."""
+    return (getattr(error, "strerror", None) or str(error)).lower()
+
+
 def check_name(output: Path) -> None:
     """Refuse an output whose name the system does not take, before the work."""
     try:
         output.exists()
     except OSError as error:
-        reason = (error.strerror or str(error)).lower()
-        raise Refused(f"{output}: {reason}", "name another output", CANNOT_WRITE) from None
+        message = f"{output}: {reason_of(error)}"
+        raise Refused(message, "name another output", CANNOT_WRITE) from None
 
 
-def described(error: BaseException) -> Described | None:
+def described(error: BaseException) -> Refused | None:
     """Return what to print about an error; None if the error is a fault of the program."""
     if isinstance(error, KeyboardInterrupt):
-        return Described("interrupted.", "", INTERRUPTED)
+        return Refused("interrupted.", "", INTERRUPTED)
     # By name: the import of a class that was not raised would take two seconds.
     kinds = {kind.__name__ for kind in type(error).__mro__}
     # A hint is printed on its own line; a message without a hint is printed as it is.
     message = as_flags(getattr(error, "message", None) or str(error) or type(error).__name__)
     hint = as_flags(getattr(error, "hint", ""))
     if isinstance(error, Refused):
-        return Described(message, hint, error.code, error.pointer)
-    if "SpecError" in kinds:
-        return _of_spec(error)
+        return Refused(message, hint, error.code, error.pointer)
+    if "SpecError" in kinds:  # the text of an option does not describe a part
+        spec: Any = error
+        more = f"--{spec.kind} help lists all names and parameters"
+        hint = f"{spec.hint} ({more})" if spec.hint else more
+        return Refused(f"--{spec.message}", hint, USAGE, (spec.text, spec.column))
     if "ReadError" in kinds:
-        return Described(message, hint, CANNOT_READ_DATA)
+        return Refused(message, hint, CANNOT_READ_DATA)
     if "ModelFileError" in kinds:
-        return Described(message, hint or "mvdfq train writes model files", CANNOT_READ_MODEL)
+        return Refused(message, hint or "mvdfq train writes model files", CANNOT_READ_MODEL)
     if isinstance(error, OSError) and error.errno in NO_ROOM:
         where = error.filename or "standard output"
-        reason = (error.strerror or str(error)).lower()
         hint = "free some space, or write to another place"
-        return Described(f"cannot write {where}: {reason}", hint, CANNOT_WRITE)
-    if isinstance(error, OSError) and (
-        error.errno in BAD_NAME
-        or isinstance(error, FileNotFoundError | PermissionError | IsADirectoryError)
-    ):
-        reason = (error.strerror or str(error)).lower()
-        return Described(f"{error.filename}: {reason}", "check the path", CANNOT_READ_DATA)
+        return Refused(f"cannot write {where}: {reason_of(error)}", hint, CANNOT_WRITE)
+    of_path = FileNotFoundError | PermissionError | IsADirectoryError
+    if isinstance(error, OSError) and (error.errno in BAD_NAME or isinstance(error, of_path)):
+        message = f"{error.filename}: {reason_of(error)}"
+        return Refused(message, "check the path", CANNOT_READ_DATA)
     if isinstance(error, ValueError | TypeError | ImportError | MemoryError | OSError):
-        return Described(message, hint, NO_SENSE)
+        return Refused(message, hint)
     return None
 
 
-def _of_spec(error: Any) -> Described:
-    """Return what to print about the text of an option that describes no part."""
-    more = f"--{error.kind} help lists all names and parameters"
-    hint = f"{error.hint} ({more})" if error.hint else more
-    return Described(f"--{error.message}", hint, USAGE, (error.text, error.column))
-
-
 # The parameters of mvdfq.io.read and mvdfq.evaluate that have an option.
-FLAGS = {
-    "format": "--as",
-    **{name: f"--{name}" for name in ("label", "id", "time", "group", "channels", "resample")},
-    "protocol": "--protocol",
-    **{name: f"--{name}" for name in ("drop", "silence", "labels", "strands", "recipe", "cache")},
-    **{name: f"--{name}" for name in ("categories", "missing")},
-    "label_pattern": "--label-pattern",
-    "group_pattern": "--group-pattern",
-    "profile_values": "--profile-values",
-    "skip_bad": "--skip-bad",
-}
+NAMED = (
+    "label id time group channels resample protocol drop silence labels strands recipe cache "
+    "categories missing label_pattern group_pattern profile_values skip_bad"
+).split()
+FLAGS = {"format": "--as"} | {name: f"--{name.replace('_', '-')}" for name in NAMED}
 NAMES = "|".join(FLAGS)
 GIVEN = re.compile(rf"(?<![\w.('\"])({NAMES})=('[^']*'|[^\s,;]+)")
 ALONE = re.compile(rf"^({NAMES}) has no meaning(.*); remove \1\.$")
@@ -130,16 +113,15 @@ def as_flags(text: str) -> str:
     >>> as_flags("label=0 is the first column, label=None means no labels")
     '--label 0 is the first column, --label none means no labels'
     """
+
+    def given(match: re.Match[str]) -> str:
+        value = "none" if match[2] == "None" else match[2].strip("'")
+        if re.search(r"[()\[\]^]", value):  # the shell would take these for its own
+            value = f"'{value}'"
+        return f"{FLAGS[match[1]]} {value}"
+
     text = ALONE.sub(lambda match: f"{FLAGS[match[1]]} has no meaning{match[2]}; remove it.", text)
-    text = GIVEN.sub(lambda match: f"{FLAGS[match[1]]} {_value(match[2])}", text)
-    return text.replace("--skip-bad True", "--skip-bad")  # the only option without a value
-
-
-def _value(text: str) -> str:
-    text = text.strip("'")
-    if re.search(r"[()\[\]^]", text):  # the shell would take these for its own
-        return f"'{text}'"
-    return "none" if text == "None" else text
+    return GIVEN.sub(given, text).replace("--skip-bad True", "--skip-bad")  # it takes no value
 
 
 @contextmanager
@@ -170,10 +152,12 @@ def watched_interrupts() -> Iterator[list[int]]:
 
     def remember(number: int, frame: FrameType | None) -> None:
         interrupts.append(number)
-        if _must_wait(frame):
-            signal.setitimer(signal.ITIMER_REAL, PAUSE)  # calls `remember` again
-        else:
-            raise KeyboardInterrupt
+        while frame is not None and hasattr(signal, "setitimer"):
+            code, frame = frame.f_code, frame.f_back
+            if code.co_name == "__del__" or "llvmlite" in code.co_filename:
+                signal.setitimer(signal.ITIMER_REAL, PAUSE)  # calls `remember` again
+                return
+        raise KeyboardInterrupt
 
     if threading.current_thread() is not threading.main_thread():
         yield interrupts
@@ -187,13 +171,3 @@ def watched_interrupts() -> Iterator[list[int]]:
             signal.setitimer(signal.ITIMER_REAL, 0)
         for number, handler in zip(numbers, before, strict=True):
             signal.signal(number, handler)
-
-
-def _must_wait(frame: FrameType | None) -> bool:
-    """Tell whether a call under way would lose an exception or keep a lock."""
-    while frame is not None and hasattr(signal, "setitimer"):
-        code = frame.f_code
-        if code.co_name == "__del__" or "llvmlite" in code.co_filename:
-            return True
-        frame = frame.f_back
-    return False

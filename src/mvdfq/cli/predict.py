@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from mvdfq.cli import options as o
-from mvdfq.cli.errors import CANNOT_READ_MODEL, Refused
+from mvdfq.cli.errors import CANNOT_READ_MODEL, Refused, reason_of
 from mvdfq.cli.output import Format, note, show_rows, working
 
 # What a model remembers is no option where new data are read.
@@ -36,7 +36,11 @@ def predict(
     # the decision value of the predicted class
     values = (abs(decision) if decision.ndim == 1 else decision.max(axis=1)).tolist()
     labels = clf.classes_[chances.argmax(axis=1)]
-    truth = _known_labels(read, clf, quiet)
+    known = {str(label) for label in clf.classes_.tolist()}
+    truth = None if read.y is None else read.y.tolist()
+    if truth is not None and not {*map(str, truth)} & known:
+        note(f"The labels of the data, such as {truth[0]!s}, are not classes of the model.", quiet)
+        truth = None
     rows = []
     for i, (name, chosen) in enumerate(zip(read.names, labels.tolist(), strict=True)):
         row = {"name": name, "label": chosen, "probability": round(float(chances[i].max()), 4)}
@@ -55,21 +59,9 @@ def predict(
         rows.append(row)
     show_rows(rows, format)
     if truth is not None:
-        known = {str(label) for label in clf.classes_.tolist()}
         if unknown is not None:  # a class that the model does not know is rightly unknown
             truth = [one if str(one) in known else UNKNOWN for one in truth]
         _say_accuracy(truth, [row["label"] for row in rows], quiet)
-
-
-def _known_labels(read: Any, clf: Any, quiet: bool) -> list[Any] | None:
-    """Return the labels of the data, if at least one of them is a class of the model."""
-    if read.y is None:
-        return None
-    labels = read.y.tolist()
-    if {*map(str, labels)} & {str(label) for label in clf.classes_.tolist()}:
-        return labels
-    note(f"The labels of the data, such as {labels[0]!s}, are not classes of the model.", quiet)
-    return None
 
 
 def _say_accuracy(truth: list[Any], predicted: list[Any], quiet: bool) -> None:
@@ -95,9 +87,8 @@ def load(model: Path) -> Any:
     try:
         return load_model(model)
     except OSError as error:
-        problem = f"{model}: {(error.strerror or str(error)).lower()}"
         hint = "mvdfq train writes model files"
-        raise Refused(problem, hint, CANNOT_READ_MODEL) from None
+        raise Refused(f"{model}: {reason_of(error)}", hint, CANNOT_READ_MODEL) from None
 
 
 def new_data(clf: Any, paths: list[Path], reading: o.DataOptions) -> Any:

@@ -38,18 +38,14 @@ def share_interval(right: Any, groups: Any = None, repeats: int = 1) -> tuple[fl
     [0.015, 0.999]
     """
     right = np.asarray(right, dtype=float)
-    p, n, quantile = float(right.mean()), len(right) / repeats, float(norm.ppf(0.975))
+    p, n, z = float(right.mean()), len(right) / repeats, float(norm.ppf(0.975))
     names, codes = np.unique([] if groups is None else groups, return_inverse=True)
     if len(names) > 1:
         # like sequences of a group tell less than as many sequences that are independent
         surplus = np.bincount(codes, weights=right - p)  # r_g - p n_g of every group
         variance = len(names) / (len(names) - 1) * np.sum(surplus**2) / len(right) ** 2
         n = min(n, p * (1 - p) / variance) if variance > 0 and 0 < p < 1 else n
-        quantile = float(t.ppf(0.975, len(names) - 1))
-    return _wilson(p, n, quantile)
-
-
-def _wilson(p: float, n: float, z: float) -> tuple[float, float]:
+        z = float(t.ppf(0.975, len(names) - 1))
     centre = (p + z**2 / (2 * n)) / (1 + z**2 / n)
     half = z * np.sqrt(p * (1 - p) / n + z**2 / (4 * n**2)) / (1 + z**2 / n)
     # rounding must not put the share outside of its interval

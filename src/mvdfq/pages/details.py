@@ -33,8 +33,13 @@ def details(run: Run, n: int | None) -> list[dict[str, Any]]:
     # a classifier keeps what it prepared to tell two classes apart, until it is asked for others
     pair = {p: (int(run.fold_of[p]), int(run.predicted[p]), other_class(run, p)) for p in places}
     found = {}
-    for (f, _, other), mine in groupby(sorted(places, key=pair.__getitem__), pair.__getitem__):
-        for place, why in zip(*_explained(run, f, list(mine)), strict=True):
+    for (f, _, other), same in groupby(sorted(places, key=pair.__getitem__), pair.__getitem__):
+        mine = list(same)
+        try:
+            whys: list[Any] = list(explanations(run.model(f), run.X[run.tested[mine]]))
+        except ValueError as error:  # not every kernel counts words
+            whys = [str(error)] * len(mine)
+        for place, why in zip(mine, whys, strict=True):
             found[place] = _detail(run, f, place, other, points, why)
     return [found[place] for place in places]
 
@@ -46,14 +51,6 @@ def other_class(run: Run, place: int) -> int:
     probabilities = run.probabilities[place].copy()
     probabilities[run.predicted[place]] = -1
     return int(probabilities.argmax())
-
-
-def _explained(run: Run, f: int, places: list[int]) -> tuple[list[int], list[Explanation | str]]:
-    """Return the places, and the explanation of each, or the reason why there is none."""
-    try:
-        return places, list(explanations(run.model(f), run.X[run.tested[places]]))
-    except ValueError as error:  # not every kernel counts words
-        return places, [str(error)] * len(places)
 
 
 def _detail(
@@ -72,7 +69,7 @@ def _detail(
     both = why.between(run.labels[run.predicted[place]], run.labels[other])
     if joined:
         x = x[:, : x.shape[1] // 2]
-    plain["n_frames"] = x.shape[1]
+        plain["n_frames"] = x.shape[1]
     return plain | _channels(run, x, both, points, joined) | _reasons(run, f, both, place, joined)
 
 
@@ -110,48 +107,34 @@ def _channels(
 
 
 def _reasons(run: Run, f: int, why: Explanation, place: int, joined: bool) -> dict[str, Any]:
-    clf, letters = run.model(f), why.are_letters and run.X.symbolic == (True,)
+    """Return the moments or stretches of letters and the words with the most evidence."""
+    clf, label = run.model(f), why.labels[0]
     words = [{"evidence": one.evidence, "text": one.text, "frame": one.frames[0],
-              "span": one.offsets[-1] + 1} for one in why.top(WORDS, why.labels[0])]  # fmt: skip
+              "span": one.offsets[-1] + 1} for one in why.top(WORDS, label)]  # fmt: skip
+    if why.are_letters and run.X.symbolic == (True,):
+        moments = [(one.evidence, one.text, [one.first - 1, one.last])
+                   for one in find_regions(why, 2 * MOMENTS, label, joined)]  # fmt: skip
+    else:
+        found = find_moments(why, len(why.by_time[0]), label, MOMENTS)
+        some = [[one for one in found if sign * one.evidence > 0] for sign in (1, -1)]
+        moments = [(one.evidence, one.what, list(one.frames)) for one in some[0] + some[1]]
     return {
         "margin": float(why.margins[0]),
         "constant": float(why.constant[0]),
         "compared": any(term.class_means for term in clf.terms_),
-        "moments": _regions(why, joined) if letters else _moments(why),
+        "moments": [dict(zip(("evidence", "what", "frames"), m, strict=True)) for m in moments],
         "words": [] if joined else words,
-        "neighbours": [_neighbour(run, clf, index, value)
-                       for index, value in nearest(run, place, NEIGHBOURS)],
-    }  # fmt: skip
-
-
-def _moments(why: Explanation) -> list[dict[str, Any]]:
-    """Return the moments with the most evidence, and what the channels do there."""
-    found = find_moments(why, len(why.by_time[0]), why.labels[0], MOMENTS)
-    some = [[one for one in found if sign * one.evidence > 0] for sign in (1, -1)]
-    return [
-        {"evidence": one.evidence, "what": one.what, "frames": list(one.frames)}
-        for one in some[0] + some[1]
-    ]
-
-
-def _regions(why: Explanation, joined: bool) -> list[dict[str, Any]]:
-    """Return the stretches of letters with the most evidence."""
-    return [
-        {"evidence": one.evidence, "what": one.text, "frames": [one.first - 1, one.last]}
-        for one in find_regions(why, 2 * MOMENTS, why.labels[0], joined)
-    ]
+        "neighbours": [_neighbour(run, clf, *near) for near in nearest(run, place, NEIGHBOURS)],
+    }
 
 
 def _neighbour(run: Run, clf: Any, index: int, value: float) -> dict[str, Any]:
     """Return a training sequence that is most like a judged sequence."""
-    label = (
-        run.y[index]
-        if run.knows_training
-        else clf.classes_[clf.train_y_][clf.train_index_ == index][0]
-    )
+    is_here = run.knows_training
+    label = run.y[index] if is_here else clf.classes_[clf.train_y_[clf.train_index_ == index][0]]
     return {
         "name": run.training_name(index),
-        "sequence": run.judged_place.get(index) if run.knows_training else None,
+        "sequence": run.judged_place.get(index) if is_here else None,
         "class": run.labels.index(label),
         "similarity": value,
     }

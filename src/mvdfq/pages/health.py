@@ -18,12 +18,23 @@ def health(run: Run) -> dict[str, Any]:
     """Return lengths, gaps, constant channels, class balance, duplicates and mixed groups."""
     X = run.X
     read = Dataset(X, run.y, [str(i) for i in range(len(X))])
-    idle = idle_shares(read)
+    idle, low, high = idle_shares(read), int(X.lengths.min()), int(X.lengths.max())
+    edges = np.linspace(low, high + 1, min(20, high - low + 1) + 1)
+    mixed = None if run.groups is None else len({
+        group for fold, train in zip(run.folds, run.recorder.trains, strict=False)
+        for group in np.intersect1d(run.groups[fold.test], run.groups[train]).tolist()
+    })  # fmt: skip
     return {
         "n_sequences": len(X),
         "n_channels": X.n_rows,
         "sampling_rate": X.sampling_rate,
-        "lengths": _histogram(X.lengths),
+        "lengths": {
+            "shortest": low,
+            "median": float(np.median(X.lengths)),
+            "longest": high,
+            "edges": edges.tolist(),
+            "counts": np.histogram(X.lengths, edges)[0].tolist(),
+        },
         "missing": np.isnan(X.data).mean(axis=1).tolist() if X.data.size else [0.0] * X.n_rows,
         "sequences_with_gaps": int(sum(np.isnan(x).any() for x in X)),
         "constant_channels": constant_channels(bounds_of(X)).tolist(),
@@ -32,20 +43,7 @@ def health(run: Run) -> dict[str, Any]:
         "idle_differs": differ(idle),
         "exact_duplicates": _exact(run, equal_sequences(read)),
         "near_duplicates": _near(run),
-        "groups_on_both_sides": _mixed_groups(run),
-    }
-
-
-def _histogram(lengths: np.ndarray) -> dict[str, Any]:
-    low, high = int(lengths.min()), int(lengths.max())
-    edges = np.linspace(low, high + 1, min(20, high - low + 1) + 1)
-    counts = np.histogram(lengths, edges)[0]
-    return {
-        "shortest": low,
-        "median": float(np.median(lengths)),
-        "longest": high,
-        "edges": edges.tolist(),
-        "counts": counts.tolist(),
+        "groups_on_both_sides": mixed,
     }
 
 
@@ -83,13 +81,3 @@ def _near(run: Run) -> dict[str, Any] | None:
     ]
     return {"threshold": NEAR, "n": len(left), "n_sequences": len(set(left.tolist())),
             "pairs": pairs}  # fmt: skip
-
-
-def _mixed_groups(run: Run) -> int | None:
-    """Return the number of groups that are in both parts of a fold; None without groups."""
-    if run.groups is None:
-        return None
-    mixed: set[Any] = set()
-    for fold, train in zip(run.folds, run.recorder.trains, strict=False):
-        mixed |= set(run.groups[fold.test].tolist()) & set(run.groups[train].tolist())
-    return len(mixed)

@@ -23,21 +23,10 @@ NO_SCRIPT = (
 )
 # In the order of use: later scripts call functions of earlier scripts.
 SCRIPTS = [
-    "base.js",
-    "charts.js",
-    "tables.js",
-    "verdict.js",
-    "confusions.js",
-    "map.js",
-    "sequence.js",
-    "canvas.js",
-    "sound.js",
-    "matters.js",
-    "classes.js",
-    "trust.js",
-    "health.js",
+    "base.js", "charts.js", "tables.js", "verdict.js", "confusions.js", "map.js", "sequence.js",
+    "canvas.js", "sound.js", "matters.js", "classes.js", "trust.js", "health.js",
     "main.js",
-]
+]  # fmt: skip
 # Text of the data that could end the element or the line it stands in.
 UNSAFE = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
 # How the files of a report begin; other files of these names belong to the user.
@@ -94,21 +83,22 @@ def embedded(value: Any) -> str:
 
 def packed(data: dict[str, Any]) -> dict[str, Any]:
     """Return the data with curves and evidence of details as bytes, a fifth of the text."""
-    small = {"details": [_packed_detail(one) for one in data["details"]]}
-    if "map" not in data:
-        return {**data, **small}
-    kernel = data["map"]["kernel"]
-    cells = _bytes([value for row in kernel["values"] for value in row])
-    kernel = {**kernel, "values": cells, "n": len(kernel["values"])}
-    return {**data, **small, "map": {**data["map"], "kernel": kernel}}
-
-
-def _packed_detail(detail: dict[str, Any]) -> dict[str, Any]:
-    curves = [one if isinstance(one, str) else _bytes(one) for one in detail["curves"]]
-    evidence = detail["evidence"]
-    largest = max((abs(v) for row in evidence or [] for v in row), default=0.0)
-    rows = None if evidence is None else [_signed(row, largest) for row in evidence]
-    return {**detail, "curves": curves, "evidence": rows, "largest": largest}
+    small: dict[str, Any] = {"details": []}
+    for detail in data["details"]:
+        curves = [one if isinstance(one, str) else _bytes(one) for one in detail["curves"]]
+        rows, evidence = detail["evidence"], None
+        largest = max((abs(v) for row in rows or [] for v in row), default=0.0)
+        if rows is not None:  # 128 is 0, 1 and 255 are the largest evidence against and for
+            levels = [np.round(np.array(row) / (largest or 1.0) * 127) + 128 for row in rows]
+            evidence = [_base64(row.astype(np.uint8)) for row in levels]
+        more = {"curves": curves, "evidence": evidence, "largest": largest}
+        small["details"].append({**detail, **more})
+    if "map" in data:
+        kernel = data["map"]["kernel"]
+        cells = _bytes([value for row in kernel["values"] for value in row])
+        kernel = {**kernel, "values": cells, "n": len(kernel["values"])}
+        small["map"] = {**data["map"], "kernel": kernel}
+    return {**data, **small}
 
 
 def _bytes(values: list[float | None]) -> dict[str, Any]:
@@ -119,12 +109,6 @@ def _bytes(values: list[float | None]) -> dict[str, Any]:
     levels = np.round((row - low) / ((high - low) or 1.0) * 254)
     codes = np.where(np.isnan(levels), 255, np.nan_to_num(levels)).astype(np.uint8)
     return {"low": low, "high": high, "codes": _base64(codes)}
-
-
-def _signed(values: list[float], largest: float) -> str:
-    """Return values as bytes: 128 is 0, 1 and 255 are the largest evidence against and for."""
-    scaled = np.round(np.array(values) / (largest or 1.0) * 127)
-    return _base64((scaled + 128).astype(np.uint8))
 
 
 def _base64(codes: np.ndarray) -> str:
@@ -143,14 +127,13 @@ def _hash(text: str) -> str:
 
 def foreign_files(page: Path) -> list[Path]:
     """Return the files beside a page that writing its numbers would destroy."""
-    beside = {page.with_suffix(suffix): start for suffix, start in OURS.items()}
     foreign = []
-    for path, start in beside.items():
-        found = None
+    for suffix, start in OURS.items():
+        path, found = page.with_suffix(suffix), b""
         if path.is_file():
             with open(path, "rb") as file:
                 found = file.read(len(start))
-        if path.exists() and found not in (b"", start.encode()):
+        if path.exists() and (not path.is_file() or found not in (b"", start.encode())):
             foreign.append(path)
     return foreign
 

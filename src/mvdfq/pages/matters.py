@@ -93,17 +93,14 @@ def removal(run: Run, protocol: dict[str, Any]) -> list[dict[str, Any]] | None:
     found = []
     for c in range(run.X.n_rows):
         kept = np.delete(np.arange(run.X.n_rows), c)
-        result = evaluate(clone(run.estimator), _channels(run.X, kept), run.y, **protocol)
+        names, symbolic = run.X.channel_names, run.X.symbolic
+        X = replace(
+            run.X,
+            data=run.X.data[kept],
+            channel_names=None if names is None else tuple(names[i] for i in kept),
+            symbolic=tuple(symbolic[i] for i in kept) if symbolic else (),
+        )
+        result = evaluate(clone(run.estimator), X, run.y, **protocol)
         fall = run.evaluation.accuracy - result.accuracy
         found.append({"channel": c, "accuracy": result.accuracy, "lost": fall})
     return found
-
-
-def _channels(X: Any, kept: np.ndarray) -> Any:
-    names = X.channel_names
-    return replace(
-        X,
-        data=X.data[kept],
-        channel_names=None if names is None else tuple(names[c] for c in kept),
-        symbolic=tuple(X.symbolic[c] for c in kept) if X.symbolic else (),
-    )

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.impute import SimpleImputer
+from sklearn.metrics import confusion_matrix
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -47,7 +48,12 @@ def _baselines(run: Run) -> list[dict[str, Any]]:
     for fold, train in zip(run.evaluation.folds, run.recorder.trains, strict=True):
         names, counts = np.unique(run.y[train], return_counts=True)
         largest += (fold.truth == names[counts.argmax()]).tolist()
-        machine = _machine(run.y[train]).fit(vectors[train], run.y[train])
+        # inner folds choose C where classes allow
+        machine: Any = SVC(C=10.0)
+        if (smallest := int(counts.min())) > 1:
+            machine = GridSearchCV(SVC(), {"C": PENALTIES}, cv=min(3, smallest))
+        machine = make_pipeline(SimpleImputer(keep_empty_features=True), StandardScaler(), machine)
+        machine.fit(vectors[train], run.y[train])
         summary += (fold.truth == machine.predict(vectors[fold.test])).tolist()
     about = "an SVM that does not see time"
     return [
@@ -69,34 +75,21 @@ def describe(X: Sequences) -> tuple[np.ndarray, str]:
     return np.array([np.concatenate(one) for one in counts]) / sizes, "composition"
 
 
-def _machine(y: np.ndarray) -> Any:
-    """Return a machine on standardized vectors; inner folds choose `C` where classes allow."""
-    steps = SimpleImputer(keep_empty_features=True), StandardScaler()
-    smallest = int(np.unique(y, return_counts=True)[1].min())
-    if smallest < 2:
-        return make_pipeline(*steps, SVC(C=10.0))
-    search = GridSearchCV(SVC(), {"C": PENALTIES}, cv=min(3, smallest))
-    return make_pipeline(*steps, search)
-
-
 def confusions(run: Run) -> dict[str, Any]:
     """Return the confusion matrix of the judged sequences, and recall with interval per class."""
-    k = len(run.labels)
-    matrix = np.zeros((k, k), dtype=int)
-    np.add.at(matrix, (run.truth, run.predicted), 1)
-    return {"matrix": matrix.tolist(), "classes": [_class(run, matrix, c) for c in range(k)]}
-
-
-def _class(run: Run, matrix: np.ndarray, c: int) -> dict[str, Any]:
-    n, right, predicted = int(matrix[c].sum()), int(matrix[c, c]), int(matrix[:, c].sum())
-    recall, precision = right / n if n else None, right / predicted if predicted else None
-    return {
-        "n": n,
-        "recall": recall,
-        "recall_95": run.interval_of(run.truth == c) if n else None,
-        "precision": precision,
-        "f1": 2 * right / (n + predicted) if n + predicted else None,
-    }
+    matrix = confusion_matrix(run.truth, run.predicted, labels=range(len(run.labels)))
+    sizes = zip(matrix.sum(axis=1), matrix.sum(axis=0), matrix.diagonal(), strict=True)
+    classes = [
+        {
+            "n": n,
+            "recall": right / n if n else None,
+            "recall_95": run.interval_of(run.truth == c) if n else None,
+            "precision": right / predicted if predicted else None,
+            "f1": 2 * right / (n + predicted) if n + predicted else None,
+        }
+        for c, (n, predicted, right) in enumerate(sizes)
+    ]
+    return {"matrix": matrix.tolist(), "classes": classes}
 
 
 def trust(run: Run) -> dict[str, Any]:
@@ -106,14 +99,19 @@ def trust(run: Run) -> dict[str, Any]:
     wrong = order[~right[order]][::-1]
     bins = _calibration(run)
     gaps = [b["n"] * abs(b["confidence"] - b["accuracy"]) for b in bins]
-    kept = order[len(order) // 10 :]
+    # the accuracy if the doubtful sequences are left out, in steps of a tenth
+    n, ordered = len(order), right[order]
+    starts = [n * tenth // 10 for tenth in range(10)]
+    coverage = [{"left_out": k / 10, "accuracy": float(ordered[start:].mean())}
+                for k, start in enumerate(starts)]  # fmt: skip
+    kept = ordered[n // 10 :]
     return {
         "bins": bins,
         "calibration_error": float(sum(gaps) / len(sure)),
         "least_sure": order[:LISTED].tolist(),
         "confidently_wrong": wrong[:LISTED].tolist(),
-        "without_doubtful_tenth": {"accuracy": float(right[kept].mean()), "n": len(kept)},
-        "coverage": _coverage(right[order]),
+        "without_doubtful_tenth": {"accuracy": float(kept.mean()), "n": len(kept)},
+        "coverage": coverage,
         "sets": None if run.p_values is None else _sets(run, run.p_values),
     }
 
@@ -148,17 +146,4 @@ def _calibration(run: Run) -> list[dict[str, Any]]:
         }
         for b in range(BINS)
         if (mine := place == b).any()
-    ]
-
-
-def _coverage(right: np.ndarray) -> list[dict[str, Any]]:
-    """Return the accuracy if the doubtful sequences are left out, in steps of a tenth.
-
-    `right` is in the order of confidence, least sure first.
-    """
-    n = len(right)
-    return [
-        {"left_out": tenth / 10, "accuracy": float(right[n * tenth // 10 :].mean())}
-        for tenth in range(10)
-        if n * tenth // 10 < n
     ]

@@ -170,7 +170,8 @@ def report(
         raise ValueError(f"details must be a whole number above 0 or 'all', got {details!r}.")
     X, y = check_sequences(X), np.asarray(y)
     rules = {"groups": groups, "split": split, "seeds": seeds}
-    if protocol is None and _is_fitted(clf):
+    is_fitted = hasattr(clf, "sum_") or hasattr(clf, "best_estimator_")
+    if protocol is None and is_fitted:
         if remove_channels:
             raise ValueError("remove_channels=True needs a protocol; pass protocol='5-fold'.")
         run = fitted_run(clf, X, y, names, groups=groups)
@@ -245,10 +246,6 @@ def fitted_run(
     known = check_groups(groups, len(X))
     result = Evaluation("split" if n else AS_GIVEN, labels, [fold], known)
     return run_of(clf, X, y, names, groups, result, recorder)
-
-
-def _is_fitted(clf: Any) -> bool:
-    return hasattr(clf, "sum_") or hasattr(clf, "best_estimator_")
 
 
 def explanation_page(

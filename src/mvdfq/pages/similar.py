@@ -40,9 +40,10 @@ def nearest(run: Run, place: int, n: int) -> list[tuple[int, float]]:
 
 def atlas(run: Run) -> dict[str, Any]:
     """Return positions of all judged sequences, and the kernel matrix in few cells."""
-    marks, known, clf = _landmarks(run.truth), None, run.model(0)
-    if run.knows_training:
-        known = run.similarities
+    clf, known = run.model(0), run.similarities if run.knows_training else None
+    # landmarks: at most so many places, spread evenly over the classes
+    order = np.argsort(run.truth, kind="stable")
+    marks = np.sort(order[np.linspace(0, len(order) - 1, min(len(order), LANDMARKS)).astype(int)])
     if known is not None:
         rows = known[:, run.tested[marks]]
     else:
@@ -59,13 +60,6 @@ def atlas(run: Run) -> dict[str, Any]:
         "y": places[:, 1].tolist(),
         "kernel": _cells(K[np.ix_(inside, inside)], run.truth[order]),
     }
-
-
-def _landmarks(truth: np.ndarray) -> np.ndarray:
-    """Return at most `LANDMARKS` places, spread evenly over the classes."""
-    order = np.argsort(truth, kind="stable")
-    chosen = np.linspace(0, len(order) - 1, min(len(order), LANDMARKS)).astype(int)
-    return np.sort(order[chosen])
 
 
 def discriminants(K: np.ndarray, rows: np.ndarray, truth: np.ndarray) -> np.ndarray:
@@ -98,16 +92,17 @@ def told_apart(places: np.ndarray, truth: np.ndarray) -> float:
 
 def _cells(K: np.ndarray, truth: np.ndarray) -> dict[str, Any]:
     """Average the ordered matrix in `CELLS` x `CELLS` blocks; say where each class begins."""
+
+    def means(starts: np.ndarray) -> list[list[float]]:
+        sums = np.add.reduceat(np.add.reduceat(K, starts, axis=0), starts, axis=1)
+        sizes = np.diff(starts, append=len(K))
+        return (sums / np.outer(sizes, sizes)).tolist()
+
     n = min(CELLS, len(K))
-    edges = np.arange(n) * len(K) // n
-    sums = np.add.reduceat(np.add.reduceat(K, edges, axis=0), edges, axis=1)
-    sizes = np.diff(np.append(edges, len(K)))
     classes, firsts = np.unique(truth, return_index=True)
-    blocks = np.add.reduceat(np.add.reduceat(K, firsts, axis=0), firsts, axis=1)
-    members = np.diff(np.append(firsts, len(K)))
     return {
-        "values": (sums / np.outer(sizes, sizes)).tolist(),
+        "values": means(np.arange(n) * len(K) // n),
         "classes": classes.tolist(),
         "starts": (firsts / len(K)).tolist(),
-        "means": (blocks / np.outer(members, members)).tolist(),
+        "means": means(firsts),
     }

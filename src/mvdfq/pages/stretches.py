@@ -68,10 +68,8 @@ def _places(run: Run) -> dict[int, list[int]]:
     lengths, found = np.minimum(run.X.lengths[run.tested], LONGEST), defaultdict(list)
     for c, label in enumerate(run.labels):
         members = np.flatnonzero(run.truth == c)
-        most = (
-            MOST_FRAMES // len(run.labels) / max(lengths[members].mean(), 1) if len(members) else 0
-        )
-        n = min(len(members), max(int(most), SHOWN))
+        mean = max(lengths[members].mean(), 1) if len(members) else 1
+        n = min(len(members), max(int(MOST_FRAMES // len(run.labels) / mean), SHOWN))
         for place in members[np.arange(n) * len(members) // max(n, 1)].tolist():
             f = int(run.fold_of[place])
             f = f if f in run.recorder.kept else 0
@@ -169,16 +167,13 @@ def logo(one: _Found, found: list[_Found]) -> dict[str, Any]:
             agree = sum(a == b for a, b in zip(one.letters, moved, strict=True))
             best[other.place] = max(best.get(other.place, (0, "")), (agree, moved))
     alike = [moved for agree, moved in best.values() if 2 * agree >= len(moved.strip()) > 0]
-    piles = [Counter(letters).most_common() for letters in zip(*alike, strict=True)]
-    return {"logo": [_pile(pile, len(alphabet)) for pile in piles], "n_logo": len(alike)}
-
-
-def _pile(counts: list[tuple[str, int]], n_letters: int) -> list[list[Any]]:
-    """Return the letters of a position with their heights in bits, the lowest first."""
-    known = {letter: n for letter, n in counts if letter != " "}
-    n = sum(known.values())
-    shares = np.array(list(known.values())) / max(n, 1)
-    small = (n_letters - 1) / (2 * np.log(2) * max(n, 1))
-    bits = max(np.log2(max(n_letters, 1)) + float(shares @ np.log2(shares)) - small, 0.0)
-    pairs = zip(known, (bits * shares).tolist(), strict=True)
-    return [[letter, height] for letter, height in pairs if height > 0][::-1]
+    piles = []
+    for letters in zip(*alike, strict=True):  # heights in bits, the lowest first
+        known = Counter(letter for letter in letters if letter != " ")
+        n = max(known.total(), 1)
+        shares = np.array([count / n for _, count in known.most_common()])
+        small = (len(alphabet) - 1) / (2 * np.log(2) * n)
+        bits = max(np.log2(max(len(alphabet), 1)) + float(shares @ np.log2(shares)) - small, 0.0)
+        heights = zip(known.most_common(), (bits * shares).tolist(), strict=True)
+        piles.append([[letter, height] for (letter, _), height in heights if height > 0][::-1])
+    return {"logo": piles, "n_logo": len(alike)}

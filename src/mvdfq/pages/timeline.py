@@ -46,10 +46,11 @@ def timeline_svg(scan: Any) -> str:
         )
     step = next((one for one in TICKS if length / one <= 12), length / 10)
     for k in range(int(length / step) + 1):
-        x = LEFT + width * k * step / length
+        x, (minutes, rest) = LEFT + width * k * step / length, divmod(k * step, 60)
+        time = f"{int(minutes)}:{int(rest):02d}" if minutes else f"{rest:g}"
         parts.append(
             f'<path d="M{x:.1f} {TOP}V{height - 24}" stroke="#8888" stroke-width="0.5"/>'
-            f'<text x="{x:.1f}" y="{height - 8}" text-anchor="middle">{_time(k * step)}</text>'
+            f'<text x="{x:.1f}" y="{height - 8}" text-anchor="middle">{time}</text>'
         )
     parts.append(f'<line id="now" x1="{LEFT}" x2="{LEFT}" y1="{TOP}" y2="{height - 24}" '
                  'stroke="#b00"/>')  # fmt: skip
@@ -75,8 +76,3 @@ def timeline_page(drawn: str, name: str, sound: Path, page: Path) -> str:
 def _short(label: Any) -> str:
     text = str(label)
     return escape(text if len(text) <= MOST_LETTERS else f"{text[: MOST_LETTERS - 1]}…")
-
-
-def _time(seconds: float) -> str:
-    minutes, rest = divmod(seconds, 60)
-    return f"{int(minutes)}:{int(rest):02d}" if seconds >= 60 else f"{seconds:g}"

@@ -7,6 +7,7 @@ from functools import cached_property
 from itertools import product
 from typing import Any
 
+import joblib
 import numpy as np
 
 from mvdfq._utils.threads import Report
@@ -43,9 +44,11 @@ class FoldJob:
         """
         methods = [method for method in self.cell.methods if isinstance(method, EstimatorMethod)]
         baselines = sorted({type(method.estimator).__module__ for method in methods})
+        groups = self.data.inner_groups(self.protocol)
+        known = None if groups is None else groups.tolist()
         return {
             "data": [self.data.digest(view) for view in sorted(self.cell.views)],
-            "cut": self.data.cut_digest(self.cut, self.protocol),
+            "cut": joblib.hash((self.cut.train.tolist(), self.cut.test.tolist(), known)),
             "protocol": self.protocol,
             "seed": self.seed,
             "fold": self.cut.name,

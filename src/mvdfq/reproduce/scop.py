@@ -1,6 +1,5 @@
 """Proteins and the families to find among them, read from a folder."""
 
-import hashlib
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
@@ -32,8 +31,7 @@ ROLE_FILES = ("*.tsv", "*.tsv.gz", "*.txt", "*.txt.gz", "*.csv", "*.csv.gz")
 class ProteinSet:
     """Proteins, the SCOP family of each protein, and one task per family.
 
-    `profiles` is the folder of the profiles, None without profiles; `n_unused` counts proteins that
-    were read and do not belong to a task.
+    `profiles` is the folder of the profiles, None without profiles.
     """
 
     name: str
@@ -42,7 +40,6 @@ class ProteinSet:
     codes: np.ndarray
     tasks: list[HomologyTask]
     profiles: Path | None = None
-    n_unused: int = 0
     _read: Shelf = field(default_factory=lambda: Shelf(1), repr=False)
 
     def __len__(self) -> int:
@@ -57,11 +54,11 @@ class ProteinSet:
         """Return the proteins in one form; only the last form stays in memory."""
         if name == "letters":
             return self.strings
-        if name == "BLOSUM62 rows":
-            return self._read.once(name, lambda: substitution_rows(self.strings))
-        return self._read.once(name, lambda: self._profile_view(name))
+        is_profile = name in PROFILE_VIEWS
+        read = self._profiles if is_profile else lambda _: substitution_rows(self.strings)
+        return self._read.once(name, lambda: read(name))
 
-    def _profile_view(self, values: str) -> Sequences:
+    def _profiles(self, values: str) -> Sequences:
         """Return the profiles in the order of the proteins, as "log-odds" or "probabilities"."""
         if self.profiles is None:
             raise ValueError(f"{self.name} has no profiles.")
@@ -83,14 +80,22 @@ class ProteinSet:
         """A digest of the profiles; empty without profiles."""
         if self.profiles is None:
             return ""
-        content = hashlib.sha256()
-        for path in sorted(path for path in self.profiles.rglob("*") if path.is_file()):
-            content.update(path.read_bytes())
-        return content.hexdigest()[:16]
+        files = sorted(path for path in self.profiles.rglob("*") if path.is_file())
+        return joblib.hash([joblib.hash(path.read_bytes()) for path in files])
 
     def small(self, n_tasks: int = 3, n_positive: int = 12, n_negative: int = 60) -> "ProteinSet":
         """Return a part for a smoke run: a few tasks, and a few proteins of every role."""
-        tasks = [_thinned(task, n_positive, n_negative) for task in self.tasks[:n_tasks]]
+
+        def kept(y: np.ndarray) -> np.ndarray:  # the first positives, evenly spaced negatives
+            positive, negative = np.flatnonzero(y)[:n_positive], np.flatnonzero(~y)
+            some = np.linspace(0, len(negative) - 1, min(n_negative, len(negative))).astype(int)
+            return np.sort(np.concatenate([positive, negative[some]]))
+
+        tasks = []
+        for task in self.tasks[:n_tasks]:
+            train, test = kept(task.y_train), kept(task.y_test)
+            parts = task.train[train], task.test[test], task.y_train[train], task.y_test[test]
+            tasks.append(HomologyTask(task.family, *parts))
         return replace(self._with(tasks), name=f"{self.name}, a part")
 
     def _with(self, tasks: list[HomologyTask]) -> "ProteinSet":
@@ -106,22 +111,8 @@ class ProteinSet:
             names=[self.names[i] for i in used],
             codes=self.codes[used],
             tasks=moved,
-            n_unused=self.n_unused + len(self) - len(used),
             _read=Shelf(1),
         )
-
-
-def _thinned(task: HomologyTask, n_positive: int, n_negative: int) -> HomologyTask:
-    """Return a task with the first positives and with evenly spaced negatives."""
-
-    def kept(y: np.ndarray) -> np.ndarray:
-        positive, negative = np.flatnonzero(y)[:n_positive], np.flatnonzero(~y)
-        some = np.linspace(0, len(negative) - 1, min(n_negative, len(negative))).astype(int)
-        return np.sort(np.concatenate([positive, negative[some]]))
-
-    train, test = kept(task.y_train), kept(task.y_test)
-    parts = task.train[train], task.test[test], task.y_train[train], task.y_test[test]
-    return HomologyTask(task.family, *parts)
 
 
 def load_scop(folder: str | Path) -> ProteinSet:
@@ -183,35 +174,36 @@ def _read_marks(path: Path, names: list[str]) -> dict[str, dict[str, list[str]]]
     number, first = lines[0]
     header = [] if set(first[1:] or first) <= set(MARKS) else lines.pop(0)[1]
     has_ids = bool(lines) and lines[0][1][0] not in MARKS
-    rows = _marks_by_name(path, lines, names, has_ids)
-    n_families = len(lines[0][1]) - has_ids
-    families = header[-n_families:] or [str(i + 1) for i in range(n_families)]
-    if len(header) not in (0, n_families, n_families + has_ids) or len(set(families)) < n_families:
-        problem = f"line {number}: names of {n_families} families expected, all different"
-        raise ReadError(path, problem)
-    roles: dict[str, dict[str, list[str]]] = {f: {r: [] for r in ROLES} for f in families}
-    for name, marks in rows.items():
-        for family, mark in zip(families, marks, strict=True):
-            if MARKS[mark]:
-                roles[family][MARKS[mark]].append(name)
-    return roles
-
-
-def _marks_by_name(path, lines, names, has_ids) -> dict[str, list[str]]:
-    """Return the marks of every sequence that has a line in the file."""
     if not has_ids and len(lines) != len(names):
         problem = f"{len(lines)} lines for {len(names)} sequences"
         raise ReadError(path, problem, "without ids every sequence needs its line")
-    known, rows, width = set(names), {}, len(lines[0][1]) if lines else 0
+    n_families = len(lines[0][1]) - has_ids
+    families = header[-n_families:] or [str(i + 1) for i in range(n_families)]
+    roles: dict[str, dict[str, list[str]]] = {f: {r: [] for r in ROLES} for f in families}
+    for name, marks in _marks(path, lines, names, has_ids).items():
+        for family, mark in zip(families, marks, strict=True):
+            if MARKS[mark]:
+                roles[family][MARKS[mark]].append(name)
+    if len(header) not in (0, n_families, n_families + has_ids) or len(roles) < n_families:
+        problem = f"line {number}: names of {n_families} families expected, all different"
+        raise ReadError(path, problem)
+    return roles
+
+
+def _marks(path: Path, lines: list[Any], names: list[str], has_ids: bool) -> dict[str, list[str]]:
+    """Return the marks of every sequence that has a line in the file."""
+    known, rows = set(names), dict[str, list[str]]()
     for place, (number, fields) in enumerate(lines):
         name, marks = (fields[0], fields[1:]) if has_ids else (names[place], fields)
-        if len(fields) != width:
-            raise ReadError(path, f"line {number}: {len(fields)} columns, expected {width}")
-        if name not in known or name in rows:
-            problem = "has two lines" if name in rows else "is not in the FASTA file"
-            raise ReadError(path, f"line {number}: {name!r} {problem}")
-        if not set(marks) <= set(MARKS):
-            strange = next(mark for mark in marks if mark not in MARKS)
-            raise ReadError(path, f"line {number}: {strange!r} is not a role", "roles are 0 to 4")
+        strange = next((mark for mark in marks if mark not in MARKS), None)
+        problem, hint = "", ""
+        if len(fields) != len(lines[0][1]):
+            problem = f"{len(fields)} columns, expected {len(lines[0][1])}"
+        elif name not in known or name in rows:
+            problem = f"{name!r} {'has two lines' if name in rows else 'is not in the FASTA file'}"
+        elif strange is not None:
+            problem, hint = f"{strange!r} is not a role", "roles are 0 to 4"
+        if problem:
+            raise ReadError(path, f"line {number}: {problem}", hint)
         rows[name] = marks
     return rows

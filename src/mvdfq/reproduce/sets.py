@@ -78,12 +78,6 @@ class MusicSet:
             self._digests[view] = joblib.hash((X.data, X.offsets, self.labels.tolist()))
         return self._digests[view]
 
-    def cut_digest(self, cut: Cut, protocol: str) -> str:
-        """Return a digest of the two parts of a fold and of the groups of inner validation."""
-        groups = self.inner_groups(protocol)
-        known = None if groups is None else groups.tolist()
-        return joblib.hash((cut.train.tolist(), cut.test.tolist(), known))
-
     def shuffles(self, protocol: str) -> bool:
         """Return whether the folds of a protocol depend on the seed."""
         return protocol.endswith("-fold") or protocol == "artist-disjoint"

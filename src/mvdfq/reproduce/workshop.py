@@ -65,10 +65,13 @@ class Workshop:
         self, methods: tuple[Any, ...], data: MusicSet, cut: Cut, protocol: str, seed: int
     ) -> dict[str, Any]:
         """Return the predictions for the test part by scheme, the method, and the seconds."""
-        groups = data.inner_groups(protocol)
+        groups, method = data.inner_groups(protocol), methods[0]
         seconds: dict[str, float] = {}
         with _timed(seconds, "choice"):
-            method = self._choose(methods, data, cut, groups, seed)
+            if len(methods) > 1:  # what does best in inner validation on some of the training part
+                some = cut.train[_subset(data.y[cut.train], self.choice, seed)]
+                best = [self._score(each, data, some, _of(groups, some), seed) for each in methods]
+                method = methods[int(np.argmax(best))]
         groups = _of(groups, cut.train)
         if isinstance(method, EstimatorMethod):
             with _timed(seconds, "machines"):
@@ -109,14 +112,12 @@ class Workshop:
         """Return the symbols of all clips or of the training part, which the quantizer learns."""
         if method.symbols is None:
             return X if whole else X[train]
-
-        def encode() -> Symbols:
-            part = X[train]
-            quantizer = clone(method.symbols).fit(part)
-            return quantizer.transform(X if whole else part)
-
-        key = method.view, str(method.symbols), len(X), whole, train.tobytes()
-        return self._symbols.once(key, encode)
+        key, new = (
+            (method.view, str(method.symbols), len(X), whole, train.tobytes()),
+            method.symbols,
+        )
+        part = X if whole else X[train]
+        return self._symbols.once(key, lambda: clone(new).fit(X[train]).transform(part))
 
     def _gram(self, method: StringMethod, symbols: Symbols, train: np.ndarray) -> np.ndarray:
         """Return the kernel values of all pairs of clips; rows constant in `train` are left out.
@@ -132,22 +133,17 @@ class Workshop:
             return kernel.compare(kernel.read_new(symbols), None)[0]
         K = np.zeros((len(symbols), len(symbols)))
         self._rows.most = max(parse_memory(self.memory_limit) // K.nbytes, 1)
+        # one row alone, not normalized
+        alone = clone(kernel).set_params(normalize=False, constant_rows="keep")
         for r in kernel.rows_:
-            K += self._row(method, symbols.rows(slice(r, r + 1)))
+            row = symbols.rows(slice(r, r + 1))
+            content = joblib.hash((row.codes, row.offsets, row.n_symbols))
+            key = str(method.kernel), method.manifold, content
+            K += self._rows.once(key, lambda row=row: clone(alone).fit_transform(row))
         scale = inverse_root(K.diagonal().copy())
         K *= np.outer(scale, scale)
         np.fill_diagonal(K, scale > 0)  # exactly 1, without rounding errors
         return K
-
-    def _row(self, method: StringMethod, row: Symbols) -> np.ndarray:
-        """Return the matrix of one row, not normalized."""
-
-        def compare() -> np.ndarray:
-            kernel = method.sequence_kernel(self.n_jobs, self.memory_limit)
-            return kernel.set_params(normalize=False, constant_rows="keep").fit_transform(row)
-
-        symbols = joblib.hash((row.codes, row.offsets, row.n_symbols))
-        return self._rows.once((str(method.kernel), method.manifold, symbols), compare)
 
     def _train(
         self, K: np.ndarray, y: np.ndarray, groups: Any, seed: int, method, folds: int = FOLDS
@@ -156,24 +152,21 @@ class Workshop:
         schemes = [method.scheme] if method.scheme else SCHEMES
         penalties = CANDIDATES if method.C is None else [method.C]
         problems = [Problems(len(np.unique(y)), scheme) for scheme in schemes]
-        ones = np.ones(len(y))
+        trainers = [
+            Trainer(p, y, np.ones(len(y)), groups, folds, seed, self.n_jobs) for p in problems
+        ]
         # `lambda _: K`: these kernel values do not depend on which clips an inner fold learns from.
-        trainers = [Trainer(p, y, ones, groups, folds, seed, self.n_jobs) for p in problems]
         return [(trainer.problems, trainer(lambda _: K, penalties)) for trainer in trainers]
-
-    def _choose(self, methods, data, cut, groups, seed) -> Any:
-        """Return the method that does best in inner validation on some of the training part."""
-        if len(methods) == 1:
-            return methods[0]
-        some = cut.train[_subset(data.y[cut.train], self.choice, seed)]
-        scores = [self._score(method, data, some, _of(groups, some), seed) for method in methods]
-        return methods[int(np.argmax(scores))]
 
     def _score(self, method: Any, data: MusicSet, some: np.ndarray, groups, seed) -> float:
         """Return the accuracy of a method in inner folds, with its best C and scheme."""
         X, y = data.view(method.view), np.unique(data.y[some], return_inverse=True)[1]
         if isinstance(method, EstimatorMethod):
-            return _estimated_score(method, X[some], y, groups, seed)
+            X, scores = X[some], []
+            for learn, check in inner_folds(y, groups, CHOICE_FOLDS, seed):
+                clf = clone(method.estimator).fit(X[learn], y[learn], groups=_of(groups, learn))
+                scores.append(np.mean(clf.predict(X[check]) == y[check]))
+            return float(np.mean(scores)) if scores else 0.0
         symbols = self._encoded(method, X, some, whole=False)
         K = method.sequence_kernel(self.n_jobs, self.memory_limit).fit_transform(symbols)
         trained = self._train(K, y, groups, seed, method, CHOICE_FOLDS)
@@ -187,15 +180,6 @@ def _of(groups: np.ndarray | None, members: np.ndarray) -> np.ndarray | None:
 def _validated(trained: Trained) -> float:
     """Return the accuracy in the inner folds; 0 without inner folds."""
     return float(np.nan_to_num(trained.score))
-
-
-def _estimated_score(method: EstimatorMethod, X: Any, y: np.ndarray, groups, seed: int) -> float:
-    """Return the mean accuracy in inner folds that keep groups together."""
-    scores = []
-    for learn, check in inner_folds(y, groups, CHOICE_FOLDS, seed):
-        clf = clone(method.estimator).fit(X[learn], y[learn], groups=_of(groups, learn))
-        scores.append(np.mean(clf.predict(X[check]) == y[check]))
-    return float(np.mean(scores)) if scores else 0.0
 
 
 def _subset(y: np.ndarray, size: int, seed: int) -> np.ndarray:

@@ -30,44 +30,34 @@ def doctor(format: Format = Format.human) -> None:
         absent = "not installed" + ", optional" * (name in OPTIONAL)
         found = version_of(name)
         facts[name] = absent if found == "unknown" else found
-    show_facts(
-        facts | {"compiler cache": _compiler(), "sound formats": _sound()} | _further(), format
-    )
+    show_facts(facts | _engines(), format)
 
 
-def _compiler() -> str:
-    """Return the folder of compiled functions, and whether it can be written."""
-    from mvdfq._engines import cpu
-
-    cache = getattr(cpu.emit, "_cache", None)  # there is no cache if the compiler is switched off
-    path = getattr(cache, "cache_path", None)
-    if path is None:
-        return "off"
-    writable = os.access(path if os.path.isdir(path) else os.path.dirname(path), os.W_OK)
-    return f"{path}{'' if writable else ' (cannot be written)'}"
-
-
-def _sound() -> str:
-    try:
-        import soundfile
-    except (ImportError, OSError) as error:
-        return f"none: {error}"
-    wanted = {"WAV", "FLAC", "OGG", "MP3", "AU"}
-    return ", ".join(sorted(wanted & set(soundfile.available_formats())))
-
-
-def _further() -> dict[str, Any]:
-    """Return the engines beside the processor."""
+def _engines() -> dict[str, str]:
+    """Return the cache of compiled functions, the sound formats, and further engines."""
     from importlib.util import find_spec
 
+    from mvdfq._engines import cpu
     from mvdfq._engines.choice import card_name
 
+    # there is no cache if the compiler is switched off
+    path = getattr(getattr(cpu.emit, "_cache", None), "cache_path", None)
+    compiled = "off" if path is None else path
+    if path and not os.access(path if os.path.isdir(path) else os.path.dirname(path), os.W_OK):
+        compiled += " (cannot be written)"
+    try:
+        import soundfile
+
+        wanted = {"WAV", "FLAC", "OGG", "MP3", "AU"}
+        sound = ", ".join(sorted(wanted & set(soundfile.available_formats())))
+    except (ImportError, OSError) as error:
+        sound = f"none: {error}"
     gpu, cluster = "torch is not installed: pip install 'mvdfq[gpu]'", "Dask is not installed"
     if find_spec("torch"):
         gpu = card_name() or "torch finds no graphics card"
     if find_spec("distributed"):
         cluster = "with --scheduler ADDRESS"
-    return {"GPU": gpu, "cluster": cluster}
+    return {"compiler cache": compiled, "sound formats": sound, "GPU": gpu, "cluster": cluster}
 
 
 # What to do with the cache.

@@ -10,20 +10,15 @@ from mvdfq._utils.short import counted
 from mvdfq.cli import options as o, output
 from mvdfq.cli.errors import USAGE, Refused, as_flags
 from mvdfq.cli.model_options import Parts
-from mvdfq.cli.output import (
-    Format,
-    note,
-    progress_bar,
-    show_facts,
-    show_json,
-    show_rows,
-    table,
-    working,
-)
+from mvdfq.cli.output import Format, note, progress_bar, show_facts, show_json, show_rows, working
 from mvdfq.cli.page import PageOptions
 from mvdfq.cli.predict import load, new_data, warn_of_training_data
 
 PROTOCOLS = ("group", "leave-group-out", "group-per-class", "split", "homology")
+NO_GROUPS = (
+    "--group names the column of a table that holds the groups; --group-pattern '_(.+)_' finds the "
+    "group in the name of a file, here between two underscores"
+)
 # Seconds of work left that are worth an estimate.
 LONG = 60.0
 # A terminal shows no more groups than these.
@@ -67,16 +62,6 @@ class Testing:
         if self.seeds > 1 and protocol not in ("", "group") and not is_k_fold:
             message = f"--seeds does not work with --protocol {protocol}."
             raise Refused(message, "leave out --seeds", USAGE)
-
-    def check_groups(self, groups: Any) -> None:
-        """Raise an error if the protocol needs groups and the data have none."""
-        if "group" in self.protocol and groups is None:
-            hint = (
-                "--group names the column of a table that holds the groups; --group-pattern "
-                "'_(.+)_' finds the group in the name of a file, here between two underscores"
-            )
-            message = f"--protocol {self.protocol} needs groups, but the data have none."
-            raise Refused(message, hint)
 
 
 def evaluate(
@@ -123,7 +108,9 @@ def evaluate(
             )
         parts_of = ["train"] * len(read) + ["test"] * len(test)
         read = replace(read.joined(test), split=np.array(parts_of))
-    testing.check_groups(read.groups)
+    if "group" in testing.protocol and read.groups is None:
+        message = f"--protocol {testing.protocol} needs groups, but the data have none."
+        raise Refused(message, NO_GROUPS)
     rules = {
         "protocol": testing.protocol or None,
         "groups": read.groups,
@@ -241,14 +228,14 @@ def show_scores(result: Any, settings: dict[str, Any], format: Format) -> None:
         show_rows(result.per_sequence, format)
         return
     show_facts(_measures(plain, settings), format)
-    table(plain["classes"], "\nclasses")
+    output.table(plain["classes"], "\nclasses")
     groups, title = plain["groups"], "\ngroups"
     if output.screen_width() is not None and len(groups) > MOST_GROUPS:
         title = f"\nthe {MOST_GROUPS} of {len(groups)} groups with the lowest accuracy"
         title += "; --format json has all groups"
         groups = sorted(groups, key=lambda row: float(row["accuracy"]))[:MOST_GROUPS]
     if groups:
-        table(groups, title)
+        output.table(groups, title)
     output.show_confusion([row["label"] for row in plain["classes"]], plain["confusion"])
 
 

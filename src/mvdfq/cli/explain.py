@@ -9,7 +9,7 @@ from mvdfq._utils.files import replace_file, replacing
 from mvdfq.cli import options as o
 from mvdfq.cli.errors import Refused
 from mvdfq.cli.output import Format, note, show_json, show_rows, show_text, table
-from mvdfq.cli.page import write_explanation
+from mvdfq.cli.page import command_line
 from mvdfq.cli.predict import load, new_data, warn_of_training_data
 from mvdfq.cli.reasons import Reasons, signed
 from mvdfq.cli.shared import in_words
@@ -51,7 +51,14 @@ def explain(
     if other is not None and other == (explanation.predicted if asked is None else asked):
         raise Refused(f"--against {against} is the class in question.", "name another class")
     if output is not None and output.suffix == ".html":
-        write_explanation(clf, read, place, data, output, quiet)
+        from mvdfq.pages.clips import sound_files
+        from mvdfq.pages.report import explanation_page
+
+        files, name = sound_files(data, [read.names[place]]), read.names[place]
+        name = name if files is None else Path(name).name
+        page = explanation_page(clf, read.X, place, name, command_line(), files)
+        replace_file(output, page)
+        note(f"page: {output}", quiet)
     elif output is not None:
         _write(explanation, output, top)
     near, known = [], getattr(clf, "source_", {}).get("names", [])

@@ -7,19 +7,9 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from mvdfq.classifier.saving import DESCRIPTION
-from mvdfq.cli import options as o
+from mvdfq.cli import options as o, output
 from mvdfq.cli.errors import USAGE, Refused, as_flags
-from mvdfq.cli.output import (
-    Format,
-    key_of,
-    note,
-    note_some,
-    progress_bar,
-    show_facts,
-    show_json,
-    show_text,
-    table,
-)
+from mvdfq.cli.output import Format, key_of, note, progress_bar, show_facts, show_json, show_text
 from mvdfq.cli.predict import load
 
 # Limits of the output for people; --format json and csv show everything.
@@ -103,7 +93,7 @@ def _show(facts: dict[str, Any], format: Format, quiet: bool) -> None:
         ]
         if rows:
             show_text("")
-            table(rows[:MOST_ROWS])
+            output.table(rows[:MOST_ROWS])
         if len(rows) > MOST_ROWS:
             note(f"... and {len(rows) - MOST_ROWS} more {key}; --format json shows all")
     if not facts["classes"]:
@@ -114,7 +104,7 @@ def _show(facts: dict[str, Any], format: Format, quiet: bool) -> None:
     for remark in facts["remarks"]:
         note(as_flags(remark), quiet)
     for key in ("duplicates", "bad"):
-        note_some(key, facts[key])
+        output.note_some(key, facts[key])
 
 
 def _with_units(facts: dict[str, Any]) -> dict[str, Any]:
@@ -162,7 +152,7 @@ def inspect_model(path: Path, format: Format) -> None:
     show_facts({k.replace("_", " "): v for k, v in facts.items() if v is not None}, format)
     if format is Format.human:
         show_text("")
-        table([{"class": k, "training sequences": n} for k, n in classes.items()])
+        output.table([{"class": k, "training sequences": n} for k, n in classes.items()])
 
 
 CARD = """# Model card: {model}
@@ -244,9 +234,7 @@ def _facts(path: Path, format: Format) -> dict[str, Any]:
 
 
 def _in_words(values: dict[str, Any] | None) -> str | None:
-    if values is None:
-        return None
-    return ", ".join(f"{key} {value}" for key, value in values.items())
+    return None if values is None else ", ".join(f"{key} {v}" for key, v in values.items())
 
 
 def _lengths(training: dict[str, Any], unit: str) -> str:

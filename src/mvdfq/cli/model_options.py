@@ -55,8 +55,10 @@ def _parts(kind: str) -> Iterator[tuple[str, str, dict[str, str]]]:
     from mvdfq.classifier.spec import call_of, named_parts
 
     for name, cls in named_parts(kind).items():
-        doc = getdoc(cls) or ""
-        known = {parameter: _meaning(doc, parameter) for parameter in signature(cls).parameters}
+        doc, known = getdoc(cls) or "", {}
+        for each in signature(cls).parameters:  # a docstring of numpy's form
+            section = re.search(rf"^{each} : .*\n((?:    .*\n?)+)", doc, re.MULTILINE)
+            known[each] = _sentence(textwrap.dedent(section[1])) if section else ""
         yield call_of(name, cls), _sentence(doc), known
 
 
@@ -65,12 +67,6 @@ def _sentence(doc: str) -> str:
     plain = re.sub(r":math:`\\?(.*?)`", r"\1", doc)
     first = " ".join(plain.strip().split("\n\n")[0].split()).replace("`", "")
     return re.split(r"(?<=\.)\s", first)[0]
-
-
-def _meaning(doc: str, name: str) -> str:
-    """Return the first sentence about a parameter in a docstring of numpy's form."""
-    section = re.search(rf"^{name} : .*\n((?:    .*\n?)+)", doc, re.MULTILINE)
-    return _sentence(textwrap.dedent(section[1])) if section else ""
 
 
 @dataclass(frozen=True)
@@ -117,10 +113,14 @@ class Parts:
             raise Refused(f"--preset: {self.preset!r} is not known.", hint, USAGE)
         texts = {kind: getattr(self, kind) for kind in ("frames", "symbols", "kernel")}
         parts = {kind: parse(kind, text) for kind, text in texts.items() if text is not None}
+        try:
+            C = float(self.C) if self.C not in (None, "auto") else self.C
+        except ValueError:
+            raise typer.BadParameter(f"-C must be a number or auto, got {self.C!r}") from None
         return SequenceClassifier(
             self.preset,
             **parts,
-            C=None if self.C is None else _penalty(self.C),
+            C=C,
             class_weight=self._weights(),
             pyramid=self.pyramid,
             random_state=self.seed,
@@ -142,10 +142,3 @@ class Parts:
             hint = "--class-weight rare=5,common=1, or --balanced"
             raise Refused(f"--class-weight: {self.class_weight!r} is not known.", hint, USAGE)
         return weights
-
-
-def _penalty(text: str) -> Any:
-    try:
-        return text if text == "auto" else float(text)
-    except ValueError:
-        raise typer.BadParameter(f"-C must be a number or auto, got {text!r}") from None

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from mvdfq._utils.files import replace_file
 from mvdfq.cli.errors import CANNOT_WRITE, USAGE, Refused, check_name
 from mvdfq.cli.output import note, progress_bar
 
@@ -76,16 +75,3 @@ class PageOptions:
 def command_line() -> str:
     """Return the command as it was typed."""
     return shlex.join(["mvdfq", *sys.argv[1:]])
-
-
-def write_explanation(clf: Any, read: Any, which: int, data: Path, path: Path, quiet: bool) -> None:
-    """Write the page of one sequence."""
-    from mvdfq.pages.clips import sound_files
-    from mvdfq.pages.report import explanation_page
-
-    names = read.names or [str(i) for i in range(len(read))]
-    files = sound_files(data, [names[which]])
-    name = names[which] if files is None else Path(names[which]).name
-    text = explanation_page(clf, read.X, which, name, command_line(), files)
-    replace_file(path, text)
-    note(f"page: {path}", quiet)

@@ -1,6 +1,7 @@
 """An explanation in sentences and tables: what `mvdfq explain` and `mvdfq demo` show."""
 
 from functools import cached_property
+from itertools import product
 from typing import Any
 
 # Evidence below this share of the strongest is not worth a line.
@@ -78,61 +79,37 @@ class Reasons:
     def _chance(self, label: Any) -> str:
         return f"{dict(self.chances)[label]:.0%}".replace("%", " %")
 
-    @cached_property
-    def runner_up(self) -> Any:
-        """The most probable class beside the class in question, if the sequence is not a pair."""
-        if self.against is not None or len(self.clf.classes_) == 2:
-            return None
-        return next(label for label, _ in self.chances if label != self.label)
-
     def tables(self) -> list[tuple[list[dict[str, Any]], str]]:
         """Return tables of what speaks for the class, against it, and for the runner-up."""
-        found = self._for_and_against(self.rows(), self._what)
+        what = "moments" if self.whole.symbols.sampling_rate else "frames, counted from 0,"
+        shown = [(self.rows(), what)]
         if self.has_letters:
-            found += self._for_and_against(self.letter_rows(), "words, with positions from 1,")
-        return found + self._for_runner_up()
-
-    @property
-    def _what(self) -> str:
-        if self.has_letters:
-            strands = ", both strands together," if self.is_joined else ","
-            return f"regions, positions from 1{strands}"
-        return "moments" if self.whole.symbols.sampling_rate else "frames, counted from 0,"
-
-    def _for_and_against(
-        self, rows: list[dict[str, Any]], what: str
-    ) -> list[tuple[list[dict[str, Any]], str]]:
+            what = f"regions, positions from 1{', both strands together' * self.is_joined},"
+            shown = [(self.rows(), what), (self.letter_rows(), "words, with positions from 1,")]
         found = []
-        for sign, word in ((1, "for"), (-1, "against")):
+        for (rows, which), (sign, word) in product(shown, ((1, "for"), (-1, "against"))):
             mine = [row for row in rows if sign * row["evidence"] > 0][: self.top]
             if mine:
-                found.append((signed(mine), f"{what} that speak {word} {self.title}"))
-        return found
-
-    def _for_runner_up(self) -> list[tuple[list[dict[str, Any]], str]]:
-        if self.runner_up is None:
-            return []
-        other = Reasons(self.clf, self.whole, self.name, self.top, self.runner_up, self.label)
+                found.append((signed(mine), f"{which} that speak {word} {self.title}"))
+        if self.against is not None or len(self.clf.classes_) == 2:
+            return found
+        # the most probable class beside the class in question
+        next_ = next(label for label, _ in self.chances if label != self.label)
+        other = Reasons(self.clf, self.whole, self.name, self.top, next_, self.label)
         rows = [row for row in other.rows() if row["evidence"] > 0][:FOR_OTHER]
-        about = f"next is {self.runner_up}, {self._chance(self.runner_up)}"
-        if not rows:
-            return [([], f"{about}; nothing speaks for it rather than for {self.label}")]
-        return [
-            (signed(rows), f"{about}; {self._what} that speak for it rather than for {self.label}")
-        ]
+        speak = f"{what} that speak" if rows else "nothing speaks"
+        about = f"next is {next_}, {self._chance(next_)}"
+        return [*found, (signed(rows), f"{about}; {speak} for it rather than for {self.label}")]
 
     def rows(self) -> list[dict[str, Any]]:
         """Return moments, or regions of letters, of either sign, the strongest first."""
-        if self.has_letters:
-            return [
-                {"evidence": round(one.evidence, 4), "letters": one.text,
-                 "where": f"positions {one.first} to {one.last}"}
-                for one in self._found
-            ]  # fmt: skip
-        return [
-            {"evidence": round(one.evidence, 4), "when": one.when, "channels": one.what}
-            for one in self._found
-        ]
+        rows = []
+        for one in self._found:
+            told = {"when": one.when, "channels": one.what} if not self.has_letters else {
+                "letters": one.text, "where": f"positions {one.first} to {one.last}"
+            }  # fmt: skip
+            rows.append({"evidence": round(one.evidence, 4), **told})
+        return rows
 
     def flat_rows(self) -> list[dict[str, Any]]:
         """Return numbers for programs: where a moment starts and ends, and each channel in it."""
@@ -180,19 +157,17 @@ class Reasons:
 
     def word_rows(self) -> list[dict[str, Any]]:
         """Return the words with the most evidence, as they were counted."""
-        return [
-            {"evidence": round(reason.evidence, 4), "what": reason.text}
-            for reason in self.explanation.top(self.top, self.about)
-        ]
+        found = self.explanation.top(self.top, self.about)
+        return [{"evidence": round(one.evidence, 4), "what": one.text} for one in found]
 
     def row_rows(self) -> list[dict[str, Any]]:
         """Return the rows of symbols with the most evidence."""
-        evidence = self.sign * self.explanation.by_row[self.column]
+        names, evidence = (
+            self.explanation.row_names,
+            self.sign * self.explanation.by_row[self.column],
+        )
         order = abs(evidence).argsort()[::-1][: self.top]
-        return [
-            {"evidence": round(float(evidence[r]), 4), "row": self.explanation.row_names[r]}
-            for r in order
-        ]
+        return [{"evidence": round(float(evidence[r]), 4), "row": names[r]} for r in order]
 
     def facts(self) -> dict[str, Any]:
         """Return everything for programs."""
@@ -204,23 +179,23 @@ class Reasons:
             "probability": chances[str(self.label)],
             "probabilities": chances,
             **self.sums,
-            "moments": [] if self.has_letters else [_plain(one) for one in self._found],
+            "moments": []
+            if self.has_letters
+            else [
+                {
+                    "evidence": one.evidence,
+                    "first_frame": one.frames[0],
+                    "last_frame": one.frames[1] - 1,
+                    "seconds": None if one.seconds is None else list(one.seconds),
+                    "channels": list(one.channels),
+                    "shapes": list(one.shapes),
+                    "by_channel": one.by_channel,
+                }
+                for one in self._found
+            ],
             "regions": [vars(one) for one in self._found] if self.has_letters else [],
             "letters": self.letter_rows() if self.has_letters else [],
         }
-
-
-def _plain(moment: Any) -> dict[str, Any]:
-    first, stop = moment.frames
-    return {
-        "evidence": moment.evidence,
-        "first_frame": first,
-        "last_frame": stop - 1,
-        "seconds": None if moment.seconds is None else list(moment.seconds),
-        "channels": list(moment.channels),
-        "shapes": list(moment.shapes),
-        "by_channel": moment.by_channel,
-    }
 
 
 def signed(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:

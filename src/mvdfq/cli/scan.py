@@ -1,6 +1,5 @@
 """``mvdfq scan``: model file and long recordings -> events with their times."""
 
-from collections.abc import Iterator
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
@@ -42,7 +41,15 @@ def scan(
         hint = "call mvdfq scan once per recording"
         raise Refused("--format audacity writes the labels of one recording.", hint, USAGE)
     clf = load(model)
-    found = list(_scanned(clf, data, reading, {"window": window, "step": step, "unknown": unknown}))
+    found = []  # the name and the scan of each recording; one file at a time is in memory
+    with progress_bar("scanning", reading.quiet) as progress:
+        for i, path in enumerate(data, start=1):
+            read = new_data(clf, [path], reading)
+            for k, name in enumerate(read.names):
+                scanned = clf.scan(read.X[k : k + 1], window=window, step=step, unknown=unknown)
+                found.append((name, scanned))
+            if progress is not None:
+                progress(i, len(data))
     if picture is not None:
         from mvdfq.pages.timeline import timeline_page, timeline_svg
 
@@ -53,19 +60,6 @@ def scan(
         replace_file(picture, text.encode())
         note(f"picture: {picture}", reading.quiet)
     _show(found, format)
-
-
-def _scanned(
-    clf: Any, paths: list[Path], reading: o.DataOptions, options: dict[str, Any]
-) -> Iterator[tuple[str, Any]]:
-    """Yield the name and the scan of each recording; one file at a time is in memory."""
-    with progress_bar("scanning", reading.quiet) as progress:
-        for i, path in enumerate(paths):
-            read = new_data(clf, [path], reading)
-            for k, name in enumerate(read.names):
-                yield name, clf.scan(read.X[k : k + 1], **options)
-            if progress is not None:
-                progress(i + 1, len(paths))
 
 
 def _show(found: list[tuple[str, Any]], format: Found) -> None:
@@ -95,9 +89,8 @@ def _plain(name: str, scan: Any) -> dict[str, Any]:
     """Return a scan as JSON holds it: settings, events and windows."""
     windows = []
     for i, label in enumerate(scan.labels):
-        chances = scan.probabilities[i]
         row = {"start": round(float(scan.starts[i]), 3), "label": label}
-        row["probability"] = round(float(chances.max()), 4)
+        row["probability"] = round(float(scan.probabilities[i].max()), 4)
         if scan.typicality is not None:
             row["typicality"] = round(float(scan.typicality[i]), 4)
         windows.append(row)

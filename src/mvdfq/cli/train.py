@@ -3,7 +3,6 @@
 import os
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from mvdfq._utils.short import counted
 from mvdfq.cli import options as o
@@ -46,11 +45,6 @@ def train(
     clf.source_ = read.source | {"names": read.names}
     clf.verbose = False  # how this run showed progress is not part of the model
     clf.save(output)
-    _show(clf, read, output, format, reading.quiet)
-
-
-def _show(clf: Any, read: Any, output: Path, format: Format, quiet: bool) -> None:
-    """Show what was learned and written."""
     facts = {
         "model": str(output),
         "sequences": len(read),
@@ -63,7 +57,7 @@ def _show(clf: Any, read: Any, output: Path, format: Format, quiet: bool) -> Non
     show_facts(facts, format)
     if format is Format.human:
         note("The inner accuracy comes from cross-validation on these data; mvdfq evaluate "
-             "measures the accuracy by a protocol.", quiet)  # fmt: skip
+             "measures the accuracy by a protocol.", reading.quiet)  # fmt: skip
 
 
 def check_output(path: Path, data: Path) -> None:

@@ -1,6 +1,7 @@
 """The options that say how data are read, and the reading."""
 
 import re
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -114,32 +115,21 @@ class DataOptions:
 
     def _keywords(self, path: Any) -> dict[str, Any]:
         """Return the options as keywords of `mvdfq.io.read`."""
-        return {
-            "recipe": self.recipe,
-            "label": None if self.label is None else _parsed("label", self.label),
-            "labels": self.labels,
-            "strands": self.strands,
-            "label_pattern": self.label_pattern,
-            "group_pattern": self.group_pattern,
-            "profile_values": self.profile_values,
-            "skip_bad": self.skip_bad,
-            "n_jobs": processes(path) if self.n_jobs == -1 else self.n_jobs,
-            "cache": self.cache or self._default_cache(path),
-            **self.columns,
-        }
-
-    def _default_cache(self, path: Any) -> Path | None:
-        """Return the default folder if the data are sound; None if it cannot be created."""
         from mvdfq.io.sound.feature_cache import features_folder
 
-        if self.no_cache or self.kind(path) != "audio":
-            return None
-        folder = features_folder()
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-        except OSError:  # a home without the right to write: the cache only saves time
-            return None
-        return folder
+        cache, as_given = self.cache, "recipe labels strands label_pattern group_pattern skip_bad"
+        if not (cache or self.no_cache) and self.kind(path) == "audio":
+            # a home without the right to write: the cache only saves time
+            with suppress(OSError):
+                features_folder().mkdir(parents=True, exist_ok=True)
+                cache = features_folder()
+        return {
+            **{name: getattr(self, name) for name in (*as_given.split(), "profile_values")},
+            "label": None if self.label is None else _parsed("label", self.label),
+            "n_jobs": processes(path) if self.n_jobs == -1 else self.n_jobs,
+            "cache": cache,
+            **self.columns,
+        }
 
 
 def one_or_all(paths: list[Path]) -> Any:

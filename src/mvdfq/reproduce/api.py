@@ -10,7 +10,7 @@ from mvdfq._utils.files import cache_folder
 from mvdfq._utils.threads import Report, n_threads
 from mvdfq._utils.version import version_of
 from mvdfq.reproduce import families, workshop
-from mvdfq.reproduce.cells import READINGS, Cell, EstimatorMethod
+from mvdfq.reproduce.cells import READINGS, Cell
 from mvdfq.reproduce.claims import claims, remarks
 from mvdfq.reproduce.folds import measure
 from mvdfq.reproduce.homology import homology
@@ -202,7 +202,7 @@ def _music(
     allowed = [protocol for protocol in TABLES[table].protocols if data.allows(protocol)]
     _check_known("protocol", asked or [], allowed)
     protocols = [protocol for protocol in allowed if protocol in (asked or allowed)]
-    why_not = {cell: why for cell in wanted if (why := _why_not(cell, data))}
+    why_not = {cell: why for cell in wanted if (why := cell.lacks(data))}
     ready = [cell for cell in wanted if cell not in why_not]
     measured = measure(ready, data, protocols, seeds, worker, store, progress)
     done = {(each.cell, each.protocol) for each in measured}
@@ -221,13 +221,3 @@ def _music(
             known = dict(value=value, seconds=seconds, method={label: 1}, note="one thread")
         rows.append(row_of(table, cell, metric=SECONDS, **known))
     return rows
-
-
-def _why_not(cell: Cell, data: MusicSet) -> str:
-    """Return why a cell cannot be run; empty if it can."""
-    if not cell.methods:
-        return cell.why_not
-    if lacking := sorted(cell.views - {*data.views}):
-        return f"not run: {data.name} is not at hand as {', '.join(lacking)}"
-    packages = [m.lacks for m in cell.methods if isinstance(m, EstimatorMethod) and m.lacks]
-    return f"not run: {packages[0]} is not installed" if packages else ""

@@ -82,12 +82,6 @@ class EstimatorMethod:
     view: str = "mfcc"
 
     @property
-    def lacks(self) -> str:
-        """The package that is needed and not installed; empty if nothing is missing."""
-        package = self.estimator.needs
-        return package if package and find_spec(package) is None else ""
-
-    @property
     def label(self) -> str:
         """The settings in words."""
         return f"{_seen(self.view)}{_short(self.estimator)}"
@@ -166,3 +160,13 @@ class Cell:
     def labels(self) -> dict[str, str]:
         """The labels of all methods, by the texts of the methods."""
         return {str(method): method.label for method in self.methods}
+
+    def lacks(self, data: Any) -> str:
+        """Return why a cell cannot be run on a set of music; empty if it can."""
+        if not self.methods:
+            return self.why_not
+        if lacking := sorted(self.views - {*data.views}):
+            return f"not run: {data.name} is not at hand as {', '.join(lacking)}"
+        needs = [m.estimator.needs for m in self.methods if isinstance(m, EstimatorMethod)]
+        absent = [package for package in needs if package and find_spec(package) is None]
+        return f"not run: {absent[0]} is not installed" if absent else ""

@@ -45,20 +45,17 @@ MEASURES: dict[str, Callable[[float, float], float]] = {
 }
 
 
-def _side(text: str) -> tuple[Place, ...]:
-    parts = [part.partition(":") for part in text.split()]
-    return tuple((int(line), float(value)) for line, _, value in parts)
-
-
 @cache
 def all_claims() -> list[Claim]:
     """Return the claims of `claims.csv`; a claim without bounds agrees with every figure."""
-    bounds: dict[str, Any] = {
-        "low": lambda text: float(text or 0),
-        "high": lambda text: float(text or "inf"),
-    }
-    entries = stored("claims.csv", line=int, before=_side, after=_side, **bounds)
-    return [Claim(**entry) for entry in entries]
+
+    def side(text: str) -> tuple[Place, ...]:
+        parts = [part.partition(":") for part in text.split()]
+        return tuple((int(line), float(value)) for line, _, value in parts)
+
+    read: dict[str, Any] = {"line": int, "before": side, "after": side}
+    read |= {"low": lambda text: float(text or 0), "high": lambda text: float(text or "inf")}
+    return [Claim(**entry) for entry in stored("claims.csv", **read)]
 
 
 @cache

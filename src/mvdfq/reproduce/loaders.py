@@ -150,10 +150,15 @@ def _recordings(name: str, folder: Path, group_pattern: str | None = None) -> Mu
 
 def _views(files: list[Path]) -> dict[str, Callable[[], Any]]:
     """Return the views of sound files; a view is read when it is needed."""
+
+    def bands() -> Sequences:  # minus their least value: no value is negative
+        both = _features(files, "gtzan+fft64")
+        return Sequences(both.data[-64:] - both.data[-64:].min(), both.offsets)
+
     return {
         "mfcc": lambda: _features(files, "gtzan"),
         "mfcc+fft64": lambda: _features(files, "gtzan+fft64"),
-        "fft64": lambda: _bands(files),
+        "fft64": bands,
         "audio": lambda: joined([_waveform(file) for file in files]),
     }
 
@@ -168,13 +173,6 @@ def _features(files: list[Path], recipe: str) -> Sequences:
             start = max((x.shape[1] - n) // 2, 0)
             clips.append(x[:, start : start + n].copy())
     return joined(clips)
-
-
-def _bands(files: list[Path]) -> Sequences:
-    """Return the 64 spectral bands minus their least value: no value is negative."""
-    both = _features(files, "gtzan+fft64")
-    bands = both.data[-64:]
-    return Sequences(bands - bands.min(), both.offsets)
 
 
 def _waveform(file: Path) -> np.ndarray:

@@ -90,13 +90,12 @@ def find(
     Printed figures come first, then figures of the text, of switched-off parts and of comments.
     Among equals, the figure with the fewest words in its setting comes first.
     """
+    asked = {"kernel": kernel, "manifold": manifold, "setting": setting}
     fitting = [
         figure
         for figure in figures(table)
         if name.casefold() in {figure.name.casefold(), figure.name.partition(" (")[0].casefold()}
-        and _words(kernel) <= _words(figure.kernel)
-        and _words(manifold) <= _words(figure.manifold)
-        and _words(setting) <= _words(figure.setting)
+        and all(_words(text) <= _words(getattr(figure, key)) for key, text in asked.items())
         and metric in ("", figure.metric)
     ]
     return sorted(fitting, key=rank)
@@ -139,14 +138,9 @@ def stored(name: str, **read: Callable[[str], Any]) -> list[dict[str, Any]]:
 
 @cache
 def _all() -> list[Figure]:
-    return [
-        Figure(**entry | {"text": entry["value"], "value": _number(entry["value"])})
-        for entry in stored("published.csv", line=int)
-    ]
-
-
-def _number(text: str) -> float | None:
-    try:
-        return float(text)
-    except ValueError:  # a setting, such as a range
-        return None
+    found = []
+    for entry in stored("published.csv", line=int):
+        text = entry.pop("value")
+        is_number = re.fullmatch(r"\d+(\.\d+)?(e-\d+)?", text)  # not a setting, such as a range
+        found.append(Figure(**entry, text=text, value=float(text) if is_number else None))
+    return found

@@ -20,10 +20,10 @@ from mvdfq.cli.predict import load, new_data
 
 # Names of the columns of a table of variants, in lower case; those of VCF are among them.
 COLUMNS = {
-    "name": ("name", "sequence", "#chrom", "chrom"),
-    "position": ("position", "pos"),
-    "ref": ("ref", "reference"),
-    "alt": ("alt", "alternative"),
+    **dict.fromkeys(["name", "sequence", "#chrom", "chrom"], "name"),
+    **dict.fromkeys(["position", "pos"], "position"),
+    **dict.fromkeys(["ref", "reference"], "ref"),
+    **dict.fromkeys(["alt", "alternative"], "alt"),
 }
 NOTHING = ("", "-", ".", "*")
 
@@ -100,44 +100,31 @@ def _region(text: str | None) -> tuple[int, int] | None:
 def _variants(path: Path, name: str, n_sequences: int) -> list[tuple[int, str, str]]:
     """Read variants; a table with names of sequences gives those of this sequence."""
     with path.open(newline="", encoding="utf-8") as file:
-        lines = [(i, line) for i, line in enumerate(file, 1) if line.strip()]
-    lines = [(i, line) for i, line in lines if not line.startswith("##")]
+        lines = [(i, line) for i, line in enumerate(file, 1)
+                 if line.strip() and not line.startswith("##")]  # fmt: skip
     if not lines:
         raise Refused(f"{path} holds no variants.", "write position, ref and alt in columns")
     sign = "\t" if "\t" in lines[0][1] else ","
-    rows = list(csv.reader((line for _, line in lines), delimiter=sign))
-    header = [cell.strip().lower() for cell in rows[0]]
-    places = {
-        key: header.index(name)
-        for key, names in COLUMNS.items()
-        for name in names
-        if name in header
-    }
-    for lacking in (key for key in ("position", "ref", "alt") if key not in places):
+    first, *rows = csv.reader((line for _, line in lines), delimiter=sign)
+    header = [COLUMNS.get(cell.strip().lower(), cell) for cell in first]
+    for lacking in (key for key in ("position", "ref", "alt") if key not in header):
         problem = f"{path}, line 1: there is no column {lacking}."
         raise Refused(problem, "the first line names the columns position, ref and alt")
     found = []
-    for (i, _), row in zip(lines[1:], rows[1:], strict=True):
-        if "name" in places and n_sequences > 1 and row[places["name"]] != name:
+    for (i, _), row in zip(lines[1:], rows, strict=True):
+        cells = dict(zip(header, map(str.strip, row), strict=False))
+        if n_sequences > 1 and cells.get("name", name) != name:
             continue
-        found += _changes(path, i, row, places)
+        position, ref, alts = (cells.get(key) for key in ("position", "ref", "alt"))
+        if ref is None or alts is None or not (position or "").isdecimal():
+            problem = f"{path}, line {i}: position, ref and alt must be given, got {row}."
+            raise Refused(problem, "positions are whole numbers from 1")
+        ref = "" if ref in NOTHING else ref
+        for alt in alts.split(","):  # VCF may list several letters
+            found.append((int(position or 0) - 1, ref, "" if alt in NOTHING else alt))
     if not found:
         raise Refused(f"{path} holds no variant of {name}.", "--which chooses another sequence")
     return found
-
-
-def _changes(
-    path: Path, line: int, row: list[str], places: dict[str, int]
-) -> list[tuple[int, str, str]]:
-    """Return the changes of one line; VCF may list several letters after a comma."""
-    cells = [row[places[key]].strip() if places[key] < len(row) else None
-             for key in ("position", "ref", "alt")]  # fmt: skip
-    position, ref, alts = cells
-    if position is None or ref is None or alts is None or not position.isdecimal():
-        problem = f"{path}, line {line}: position, ref and alt must be given, got {row}."
-        raise Refused(problem, "positions are whole numbers from 1")
-    ref = "" if ref in NOTHING else ref
-    return [(int(position) - 1, ref, "" if alt in NOTHING else alt) for alt in alts.split(",")]
 
 
 def _write(found: Any, path: Path) -> None:

@@ -513,7 +513,7 @@ def test_the_policy_allows_no_connection_and_only_our_scripts(made):
 
 def test_scripts_never_set_markup():
     for name in html.SCRIPTS:
-        text = html._asset(name)
+        text = html.asset(name)
         for word in ("innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval("):
             assert word not in text, f"{name} uses {word}"
 

@@ -155,33 +155,6 @@ def inspect_model(path: Path, format: Format) -> None:
         output.table([{"class": k, "training sequences": n} for k, n in classes.items()])
 
 
-CARD = """# Model card: {model}
-
-## Data and classes
-
-Trained on {n} sequences ({lengths}), format {format}. SHA-256: {digest}.
-
-| class | training sequences |
-|---|---|
-{rows}
-
-## Accuracy
-
-Inner accuracy {score}, by cross-validation on the training data. `mvdfq evaluate --model` measures
-the accuracy on other data, which may be lower for other persons or devices.
-
-## Settings
-
-{settings}
-
-## Limits
-
-- The model puts every sequence into one of these classes, also a sequence of another kind.
-- New data must be recorded and read in the same way as the training data.
-- Say here for what the model is meant, and where it must not be used.
-"""
-
-
 def model_card(path: Path) -> str:
     """Return a model card in Markdown: data, classes, accuracy, settings and limits."""
     facts = _facts(path, Format.human)
@@ -193,7 +166,8 @@ def model_card(path: Path) -> str:
         (re.sub(r"([\\|`*_<>\[\]])", r"\\\1", " ".join(label.split())), n)
         for label, n in facts["classes"].items()
     ]
-    return CARD.format(
+    card = Path(__file__).with_name("card.md").read_text(encoding="utf-8")
+    return card.format(
         model=path.name,
         n=sum(facts["classes"].values()),
         lengths=_lengths(training, "letters" if facts["letters"] else "frames"),

@@ -59,8 +59,8 @@ def document(
     The page holds its styles and scripts, and a security policy that allows these scripts, by
     their hashes, and no connection. The caller has escaped all text.
     """
-    style = _asset("page.css") + style
-    script = "\n".join(_asset(name) for name in (SHELL, *scripts))
+    style = asset("page.css") + style
+    script = "\n".join(asset(name) for name in (SHELL, *scripts))
     script = f'"use strict";\n(() => {{\n{script}\n}})();\n'
     policy = (
         f"default-src 'none'; script-src '{_hash(script)}'; style-src '{_hash(style)}'; "
@@ -69,7 +69,7 @@ def document(
     parts = {"policy": policy, "title": title, "style": style, "links": links, "main": main,
              "foot": foot, "data": data, "script": script}  # fmt: skip
     # one pass: what a part holds is not read as the name of another part
-    pieces = re.split(r"\{(\w+)\}", _asset("page.html"))
+    pieces = re.split(r"\{(\w+)\}", asset("page.html"))
     return "".join(parts[one] if k % 2 else one for k, one in enumerate(pieces))
 
 
@@ -115,7 +115,8 @@ def _base64(codes: np.ndarray) -> str:
     return base64.b64encode(codes.tobytes()).decode("ascii")
 
 
-def _asset(name: str) -> str:
+def asset(name: str) -> str:
+    """Return a script or a style of the pages."""
     return (files("mvdfq.pages") / "assets" / name).read_text(encoding="utf-8")
 
 

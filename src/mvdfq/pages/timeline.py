@@ -6,24 +6,13 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+from mvdfq.pages.html import asset
+
 WIDTH, ROW, LEFT, TOP = 1000, 26, 150, 24
 # Labels longer than this would leave no room for the events.
 MOST_LETTERS = 18
 # Steps of the axis in seconds.
 TICKS = (0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1200, 1800, 3600, 7200)
-SCRIPT = """<script>
-"use strict";
-const sound = document.querySelector("audio"), line = document.querySelector("#now");
-document.querySelectorAll("[data-start]").forEach((one) => one.addEventListener("click", () => {
-  sound.currentTime = Number(one.dataset.start);
-  sound.play();
-}));
-sound.addEventListener("timeupdate", () => {
-  const x = %d + sound.currentTime / sound.duration * %d;
-  line.setAttribute("x1", x);
-  line.setAttribute("x2", x);
-});
-</script>"""
 
 
 def timeline_svg(scan: Any) -> str:
@@ -64,12 +53,12 @@ def timeline_page(drawn: str, name: str, sound: Path, page: Path) -> str:
     """Return a page with the picture and the sound, which stays in its own file."""
     source = quote(Path(os.path.relpath(sound.absolute(), page.absolute().parent)).as_posix())
     title = escape(name)
-    script = SCRIPT % (LEFT, WIDTH - LEFT - 20)
+    places = f'"use strict";\nconst left = {LEFT}, width = {WIDTH - LEFT - 20};\n'
     return (
         f'<!DOCTYPE html>\n<html lang="en"><meta charset="utf-8"><title>{title}</title>\n'
         f"<body style='max-width:1000px;margin:2em auto;font-family:sans-serif'><h1>{title}</h1>\n"
         f"{drawn}<p>Click an event to hear it.</p>\n"
-        f'<audio controls style="width:100%" src="{source}"></audio>\n{script}\n'
+        f'<audio controls style="width:100%" src="{source}"></audio>\n<script>\n{places}{asset("timeline.js")}</script>\n'
     )
 
 

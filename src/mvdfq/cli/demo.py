@@ -4,8 +4,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from mvdfq.cli.output import Format, note, show_json, show_text, table
-from mvdfq.cli.page import command_line
+from mvdfq.cli.output import Format, command_line, note, show_json, show_text, table
 from mvdfq.cli.reasons import Reasons
 
 # The default, and some methods of the paper by their names.

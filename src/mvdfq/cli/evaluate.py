@@ -8,10 +8,8 @@ from typing import Any
 
 from mvdfq._utils.short import counted
 from mvdfq.cli import options as o, output
-from mvdfq.cli.errors import USAGE, Refused, as_flags
-from mvdfq.cli.model_options import Parts
+from mvdfq.cli.errors import CANNOT_WRITE, USAGE, Refused, as_flags, check_name
 from mvdfq.cli.output import Format, note, progress_bar, show_facts, show_json, show_rows, working
-from mvdfq.cli.page import PageOptions
 from mvdfq.cli.predict import load, new_data, warn_of_training_data
 
 PROTOCOLS = ("group", "leave-group-out", "group-per-class", "split", "homology")
@@ -64,10 +62,72 @@ class Testing:
             raise Refused(message, "leave out --seeds", USAGE)
 
 
+@dataclass(frozen=True)
+class PageOptions:
+    """What the command line says about the page; checked before data are read."""
+
+    report: Path | None = None
+    details: str = "60"
+    no_audio: bool = False
+    remove_channels: bool = False
+
+    def check(self) -> None:
+        """Raise an error for a page that cannot or must not be written."""
+        path, details = self.report, self.details
+        if path is None:
+            return
+        if path.suffix not in (".html", ".htm"):
+            raise Refused(f"--report must end in .html, got {path}.", "name another file", USAGE)
+        check_name(path.with_suffix(".json"))  # the longest of the names beside the page
+        if not path.absolute().parent.is_dir():
+            raise Refused(f"{path.parent} is not a folder.", "make the folder first", CANNOT_WRITE)
+        from mvdfq.pages.html import foreign_files
+
+        for foreign in foreign_files(path)[:1]:  # .json or .csv of the user
+            message = f"--report {path} would replace {foreign}, which is not part of a report."
+            hint = f"name another page, for example {path.with_stem(path.stem + '-report')}"
+            raise Refused(message, hint, CANNOT_WRITE)
+        if details != "all" and (not details.isdecimal() or int(details) < 1):
+            message = f"--details must be a whole number above 0 or all, got {details}."
+            raise Refused(message, "for example --details 60", USAGE)
+
+    def recorder(self) -> Any:
+        """Return what `mvdfq.evaluate` calls after every fold; None if no page is wanted."""
+        if self.report is None:
+            return None
+        from mvdfq.pages.run import Recorder
+
+        return Recorder()
+
+    def n_removed(self, X: Any) -> int:
+        """Return how many evaluations without one channel are wanted."""
+        n_channels = 1 if isinstance(X, list) else X.n_rows
+        return n_channels if self.report and self.remove_channels and n_channels > 1 else 0
+
+    def write(
+        self, clf: Any, read: Any, data: Path, result: Any, recorder: Any, rules: Any, quiet: bool
+    ) -> None:
+        """Write the page of an evaluation, if one is wanted."""
+        if self.report is None:
+            return
+        from mvdfq.pages.clips import sound_files
+        from mvdfq.pages.report import finish, run_of
+
+        run = run_of(clf, read.X, read.y, read.names or None, read.groups, result, recorder)
+        about = {"title": data.absolute().name, "command": output.command_line()}
+        audio = None if self.no_audio else sound_files(data, run.names)
+        wanted = rules if self.remove_channels else None
+        details = "all" if self.details == "all" else int(self.details)
+        with progress_bar("page", quiet) as progress:
+            told = {} if progress is None else {"report": progress}
+            finish(run, about, details, wanted, audio, self.report, **told)
+        note(f"report: {self.report}", quiet)
+
+
 def evaluate(
     data: list[Path],
     testing: Testing,
-    parts: Parts,
+    parts: o.Parts,
     reading: o.DataOptions,
     page: PageOptions,
     format: Format = Format.human,
@@ -153,7 +213,7 @@ def _telling(progress: Any, n_removed: int) -> Any:
 
 
 def _refuse_with_model(
-    testing: Testing, parts: Parts, reading: o.DataOptions, page: PageOptions
+    testing: Testing, parts: o.Parts, reading: o.DataOptions, page: PageOptions
 ) -> None:
     """Raise an error for options that do not apply to a trained model."""
     given = {

@@ -8,8 +8,7 @@ from typing import Annotated, Any
 from mvdfq._utils.files import replace_file, replacing
 from mvdfq.cli import options as o
 from mvdfq.cli.errors import Refused
-from mvdfq.cli.output import Format, note, show_json, show_rows, show_text, table
-from mvdfq.cli.page import command_line
+from mvdfq.cli.output import Format, command_line, note, show_json, show_rows, show_text, table
 from mvdfq.cli.predict import load, new_data, warn_of_training_data
 from mvdfq.cli.reasons import Reasons, signed
 from mvdfq.cli.shared import in_words

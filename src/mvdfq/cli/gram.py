@@ -10,7 +10,6 @@ from typing import Annotated, Any
 from mvdfq._utils.files import replace_file
 from mvdfq.cli import options as o
 from mvdfq.cli.errors import CANNOT_WRITE, Refused
-from mvdfq.cli.model_options import Parts
 from mvdfq.cli.output import Format, note, printable, progress_bar, show_facts, working
 from mvdfq.cli.train import check_output
 
@@ -21,7 +20,7 @@ Number = StrEnum("Number", ["float64", "float32"])
 def gram(
     data: Path,
     output: Path,
-    parts: Annotated[Parts, ("C", "balanced", "seed")],
+    parts: Annotated[o.Parts, ("C", "balanced", "seed")],
     reading: Annotated[o.DataOptions, ("labels", "group_pattern", "strands", "windows", "step")],
     format: Format = Format.human,
     dtype: Number = Number.float64,

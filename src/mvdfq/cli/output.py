@@ -3,6 +3,7 @@
 import csv
 import json
 import os
+import shlex
 import shutil
 import sys
 from collections.abc import Iterator, Sequence
@@ -72,6 +73,11 @@ def key_of(name: str) -> str:
     """
     words = name.lower().replace("%", " percent ").replace("-", " ").replace(",", " ").split()
     return "_".join(words)
+
+
+def command_line() -> str:
+    """Return the command as it was typed."""
+    return shlex.join(["mvdfq", *sys.argv[1:]])
 
 
 def screen_width() -> int | None:

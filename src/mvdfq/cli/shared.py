@@ -124,7 +124,7 @@ def _described(command: str, parameter: Parameter) -> Parameter:
     if "about" in entry:
 
         def explained(value: str | None) -> str | None:
-            from mvdfq.cli.model_options import explain_values
+            from mvdfq.cli.options import explain_values
 
             return explain_values(name, entry) if value == "help" else value
 

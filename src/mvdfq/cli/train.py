@@ -8,14 +8,13 @@ from mvdfq._utils.short import counted
 from mvdfq.cli import options as o
 from mvdfq.cli.errors import CANNOT_WRITE, Refused, check_name
 from mvdfq.cli.inspect import inner_facts
-from mvdfq.cli.model_options import Parts
 from mvdfq.cli.output import Format, note, show_facts
 
 
 def train(
     data: list[Path],
     output: Path,
-    parts: Parts,
+    parts: o.Parts,
     reading: o.DataOptions,
     format: Format = Format.human,
 ) -> None:

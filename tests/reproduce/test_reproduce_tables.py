@@ -12,10 +12,11 @@ from mvdfq import DirectQuantizer, Spectrum, preset_terms
 from mvdfq.evaluation import Evaluation, Fold
 from mvdfq.io import ReadError
 from mvdfq.reproduce import api
-from mvdfq.reproduce.api import TABLES, run
+from mvdfq.reproduce.api import run
 from mvdfq.reproduce.arrange import missing
 from mvdfq.reproduce.cells import READINGS, Cell, StringMethod
 from mvdfq.reproduce.folds import Measured
+from mvdfq.reproduce.published import TABLES
 from mvdfq.reproduce.result import Result, Row, compared_values
 from mvdfq.reproduce.settings import cells, methods
 from mvdfq.reproduce.show import blocks

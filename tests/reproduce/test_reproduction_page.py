@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from mvdfq.reproduce.api import TABLES
 from mvdfq.reproduce.claims import claims, remarks
-from mvdfq.reproduce.published import figures
+from mvdfq.reproduce.published import TABLES, figures
 from mvdfq.reproduce.result import Result, Row, read_json, write_csv, write_json
 from mvdfq.reproduce.show import Block
 

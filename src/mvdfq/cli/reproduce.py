@@ -49,9 +49,9 @@ def reproduce(
     Without TABLE, list the tables. Every finished fold is stored, so a run can be interrupted.
     Example: mvdfq reproduce genre --data sets/ -o results/
     """
-    from mvdfq.reproduce import api
+    from mvdfq.reproduce import api, published
 
-    can_be_run = name in api.TABLES
+    can_be_run = name in published.TABLES
     _check(name, options.given, data is not None and can_be_run, output)
     if data is None or not can_be_run:
         _show_published(name, format)

@@ -12,6 +12,7 @@ from mvdfq.terms.validation import check_groups
 
 # The folds of a protocol: name, training indices, test indices.
 Folds = Iterator[tuple[str, np.ndarray, np.ndarray]]
+Parts = list[tuple[np.ndarray, np.ndarray]]
 # Folds of whole groups: more groups share folds, so that many groups do not take many trainings.
 MOST_FOLDS = 10
 
@@ -55,20 +56,21 @@ def folds_of(
     >>> [(name, test.tolist()) for name, _, test in folds_of("group", y, groups=[7, 8, 7, 8])]
     [('7', [0, 2]), ('8', [1, 3])]
     """
+    parts: Any = []  # folds without names
     if match := re.fullmatch(r"(\d+)-fold", protocol):
-        yield from _k_fold(int(match[1]), y, seed)
+        parts = _k_fold(int(match[1]), y, seed)
     elif protocol in ("group", "leave-group-out"):
         groups = _needed(groups, protocol, "groups")
         n_groups = len(np.unique(groups))
         if n_groups < 2:
             raise ValueError(f"protocol={protocol!r} needs at least two groups, got one group.")
         if protocol == "group" and n_groups > MOST_FOLDS:
-            yield from _groups_together(y, groups, seed)
+            parts = _groups_together(y, groups, seed)
         else:
             for train, test in LeaveOneGroupOut().split(y, y, groups):
                 yield str(groups[test[0]]), train, test
     elif protocol == "group-per-class":
-        yield from _group_per_class(y, _needed(groups, protocol, "groups"))
+        parts = _group_per_class(y, _needed(groups, protocol, "groups"))
     elif protocol == "split":
         split = _needed(split, protocol, "a split into train and test")
         train, test = np.flatnonzero(split == "train"), np.flatnonzero(split == "test")
@@ -81,6 +83,8 @@ def folds_of(
             f"protocol={protocol!r} is not known; pass '5-fold' (any number), 'group', "
             f"'leave-group-out', 'group-per-class' or 'split'."
         )
+    for i, (train, test) in enumerate(parts, start=1):
+        yield f"fold {i}", train, test
 
 
 def _needed(values: Any, protocol: str, what: str) -> np.ndarray:
@@ -89,7 +93,7 @@ def _needed(values: Any, protocol: str, what: str) -> np.ndarray:
     return np.asarray(values)
 
 
-def _k_fold(k: int, y: np.ndarray, seed: int) -> Folds:
+def _k_fold(k: int, y: np.ndarray, seed: int) -> Parts:
     labels, sizes = np.unique(y, return_counts=True)
     if k < 2:
         raise ValueError(f"protocol='{k}-fold' must have at least two folds, such as '5-fold'.")
@@ -99,23 +103,19 @@ def _k_fold(k: int, y: np.ndarray, seed: int) -> Folds:
         raise ValueError(
             f"protocol='{k}-fold' needs {k} members of every class, but {least}; {advice}."
         )
-    cutter = StratifiedKFold(k, shuffle=True, random_state=seed)
-    for i, (train, test) in enumerate(cutter.split(y, y), start=1):
-        yield f"fold {i}", train, test
+    return [*StratifiedKFold(k, shuffle=True, random_state=seed).split(y, y)]
 
 
-def _groups_together(y: np.ndarray, groups: np.ndarray, seed: int) -> Folds:
+def _groups_together(y: np.ndarray, groups: np.ndarray, seed: int) -> Parts:
     """Cut folds of whole groups in which the classes have like shares, as far as groups allow."""
     k = max(min(MOST_FOLDS, int(np.unique(y, return_counts=True)[1].max())), 2)
     cutter = StratifiedGroupKFold(k, shuffle=True, random_state=seed)
     with warnings.catch_warnings():  # a class with fewer members than folds is no fault here
         warnings.filterwarnings("ignore", message="The least populated class")
-        parts = [(train, test) for train, test in cutter.split(y, y, groups) if len(test)]
-    for i, (train, test) in enumerate(parts, start=1):
-        yield f"fold {i}", train, test
+        return [(train, test) for train, test in cutter.split(y, y, groups) if len(test)]
 
 
-def _group_per_class(y: np.ndarray, groups: np.ndarray) -> Folds:
+def _group_per_class(y: np.ndarray, groups: np.ndarray) -> Parts:
     """The i-th test part is the i-th group of every class, in the order of the group names."""
     place = np.empty(len(y), dtype=int)
     n_folds = len(y)
@@ -125,9 +125,8 @@ def _group_per_class(y: np.ndarray, groups: np.ndarray) -> Folds:
         n_folds = min(n_folds, len(names))
     if n_folds < 2:
         raise ValueError("protocol='group-per-class' needs at least two groups in every class.")
-    for fold in range(n_folds):
-        test = place % n_folds == fold
-        yield f"fold {fold + 1}", np.flatnonzero(~test), np.flatnonzero(test)
+    parts = [place % n_folds == fold for fold in range(n_folds)]
+    return [(np.flatnonzero(~test), np.flatnonzero(test)) for test in parts]
 
 
 def shuffles(protocol: str, groups: np.ndarray | None) -> bool:

@@ -1,1 +1,2 @@
-from .api import TABLES as TABLES, run as run
+from .api import run as run
+from .published import TABLES as TABLES

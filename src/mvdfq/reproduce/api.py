@@ -1,7 +1,6 @@
 """Tables by their names: `run` reads the data, computes the cells and returns the result."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,39 +14,16 @@ from mvdfq.reproduce.claims import claims, remarks
 from mvdfq.reproduce.folds import measure
 from mvdfq.reproduce.homology import homology
 from mvdfq.reproduce.loaders import FOLDERS, LOADERS, SETS, NotThere, existing
-from mvdfq.reproduce.published import SECONDS, TITLES, beside_published, row_of
+from mvdfq.reproduce.published import SECONDS, TABLES, beside_published, row_of
 from mvdfq.reproduce.result import NOT_YET, Result, Row
 from mvdfq.reproduce.scop import ProteinSet
 from mvdfq.reproduce.sets import MusicSet
 from mvdfq.reproduce.settings import cells
 from mvdfq.reproduce.store import Store
 
-GTZAN_PROTOCOLS = ("5-fold", "artist-disjoint", "fault-filtered")
 # Clips that methods are chosen on in a smoke run.
 QUICK_CHOICE = 30
 PACKAGES = ("mvdfq", "numpy", "scikit-learn", "numba")
-
-
-@dataclass(frozen=True)
-class Table:
-    """A table of the paper: its data, and the protocols that cut the data into folds."""
-
-    data: str = ""
-    protocols: tuple[str, ...] = ()
-    is_timed: bool = False
-
-
-TABLES = {
-    "datasets": Table(),
-    "genre": Table("gtzan", GTZAN_PROTOCOLS),
-    "genre-compare": Table("gtzan", GTZAN_PROTOCOLS),
-    "ismir": Table("ismir", ("5-fold",)),
-    "ismir-compare": Table("ismir", ("5-fold",)),
-    "artist": Table("artist20", ("group-per-class",)),
-    "homology": Table("proteins"),
-    "runtime": Table("gtzan", ("5-fold",), is_timed=True),
-    "bins": Table("gtzan", ("5-fold",)),
-}
 
 
 def run(
@@ -149,7 +125,7 @@ def run(
         "processor": workshop.processor(),
     }
     facts |= {} if kept else {"threads": n_threads(n_jobs), "engine": current_engine().name}
-    return Result(table, TITLES[table], rows, remarks(table), claims(rows), facts)
+    return Result(table, TABLES[table].title, rows, remarks(table), claims(rows), facts)
 
 
 def check_request(table: str, readings: Sequence[str], protocols: Sequence[str]) -> None:

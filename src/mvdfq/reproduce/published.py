@@ -1,7 +1,8 @@
-"""The figures of the paper, each with its line of the paper's source."""
+"""The tables of the paper, and their figures, each with its line of the paper's source."""
 
 import re
-from collections.abc import Callable
+import tomllib
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -12,30 +13,27 @@ from mvdfq.io.tables.csv_tables import named_rows
 from mvdfq.reproduce.cells import Cell
 from mvdfq.reproduce.result import Row
 
-TITLES = {
-    "datasets": "The data sets",
-    "genre": "Music genre recognition",
-    "genre-compare": "Music genre recognition beside other methods",
-    "genre-draft": "Music genre recognition, a draft switched off in the source",
-    "ismir": "Genres of ISMIR2004",
-    "ismir-compare": "Genres of ISMIR2004 beside other methods",
-    "artist": "Artist recognition",
-    "homology": "Remote homology of proteins",
-    "runtime": "Error and running time",
-    "bins": "Error against the number of bins",
-    "settings": "Settings of the methods",
-    "text": "Figures of the running text",
-}
+
+@dataclass(frozen=True)
+class Table:
+    """A table of the paper; `tables.toml` says what the fields mean."""
+
+    title: str
+    data: str = ""
+    protocols: Sequence[str] = ()
+    borrows: Sequence[int] = ()
+    is_timed: bool = False
+    is_run: bool = True
+
+
+_TEXT = Path(__file__).with_name("tables.toml").read_text(encoding="utf-8")
+_ENTRIES = {name: Table(**entry) for name, entry in tomllib.loads(_TEXT).items()}
+TITLES = {name: table.title for name, table in _ENTRIES.items()}
+TABLES = {name: table for name, table in _ENTRIES.items() if table.is_run}
 
 # Figures that a reader of the paper sees come first; figures hidden in its source come last.
 STATUSES = ("printed", "text", "if0", "comment")
 
-# Source lines that a table borrows. The paper has no table of bins, and its table of other methods
-# does not repeat the figures of k-means bins and of one symbol per frame.
-BORROWED = {
-    "bins": {448, 737, 1115, 1116, 1117},
-    "genre-compare": {834, 836, 872, 908},
-}
 SECONDS = "time_s_1000x1000"
 
 
@@ -71,7 +69,7 @@ def figures(table: str) -> list[Figure]:
     """Return the figures of a table in the order of the paper; borrowed figures come last."""
     if table not in TITLES:
         raise ValueError(f"There is no table {table!r}; one of {', '.join(TITLES)}.")
-    lines = BORROWED.get(table, set())
+    lines = _ENTRIES[table].borrows
     own = [figure for figure in _all() if figure.table == table]
     others = [figure for figure in _all() if figure.table != table and figure.line in lines]
     return own + [figure for figure in others if figure.metric != SECONDS]

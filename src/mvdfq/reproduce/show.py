@@ -248,29 +248,27 @@ class Scale:
 def picture(rows: Sequence[Row]) -> str:
     """Return measured rows with the same metric as one SVG picture; all text is escaped."""
     scale, height = Scale(rows), LINE * (len(rows) + 1) + 4
-    grid = "".join(_stroke("grid", scale.x(tick), LINE, height) for tick in scale.ticks)
-    axis = "".join(
-        f'<text class="tick" x="{scale.x(tick)}" y="11">{tick:g}</text>' for tick in scale.ticks
-    )
-    marks = "".join(_drawn(row, scale, LINE * (n + 1)) for n, row in enumerate(rows))
-    box = f'viewBox="0 0 {NAMES + WIDTH} {height}" role="img"'
-    return f"<svg {box}><title>paper and ours</title>{grid}{axis}{marks}</svg>"
+    drawn = [
+        f'<svg viewBox="0 0 {NAMES + WIDTH} {height}" role="img"><title>paper and ours</title>'
+    ]
 
+    def stroke(kind: str, left: float, top: float, right: float, bottom: float) -> None:
+        ends = f'x1="{left}" y1="{top}" x2="{right}" y2="{bottom}"'
+        drawn.append(f'<line class="{kind}" {ends}/>')
 
-def _drawn(row: Row, scale: Scale, top: float) -> str:
-    """Return the name of a row, the published figure, our figure and its spread."""
-    y, value, spread = top + 8, row.value or 0.0, row.std or 0.0
-    both = f"{label(row)}: paper {published(row) or 'none'}, ours {with_spread(row)}"
-    name = ", ".join(part for part in (label(row), row.setting, row.scheme) if part)
-    place = None if row.published is None else scale.x(row.published)
-    line = "" if place is None else _stroke("line", place, top + 1, top + 15)
-    left, right = scale.x(value - spread), scale.x(value + spread)
-    return (
-        f'<g><title>{escape(both)}</title><text x="0" y="{y + 4}">{escape(name)}</text>{line}'
-        f'<line class="ours" x1="{left}" y1="{y}" x2="{right}" y2="{y}"/>'
-        f'<circle class="ours" cx="{scale.x(value)}" cy="{y}" r="3.2"/></g>'
-    )
-
-
-def _stroke(kind: str, x: float, top: float, bottom: float) -> str:
-    return f'<line class="{kind}" x1="{x}" y1="{top}" x2="{x}" y2="{bottom}"/>'
+    for x, tick in [(scale.x(tick), tick) for tick in scale.ticks]:
+        stroke("grid", x, LINE, x, height)
+        drawn.append(f'<text class="tick" x="{x}" y="11">{tick:g}</text>')
+    for n, row in enumerate(rows, start=1):  # a name, the published figure, ours and its spread
+        y, value, spread = LINE * n + 8, row.value or 0.0, row.std or 0.0
+        both = f"{label(row)}: paper {published(row) or 'none'}, ours {with_spread(row)}"
+        name = ", ".join(part for part in (label(row), row.setting, row.scheme) if part)
+        drawn.append(
+            f'<g><title>{escape(both)}</title><text x="0" y="{y + 4}">{escape(name)}</text>'
+        )
+        if row.published is not None:
+            place = scale.x(row.published)
+            stroke("line", place, y - 7, place, y + 7)
+        stroke("ours", scale.x(value - spread), y, scale.x(value + spread), y)
+        drawn.append(f'<circle class="ours" cx="{scale.x(value)}" cy="{y}" r="3.2"/></g>')
+    return "".join([*drawn, "</svg>"])

@@ -58,7 +58,7 @@ def run():
     clf, recorder = mvdfq.SequenceClassifier("mvdfqm-sssk", C=10), runs.Recorder()
     X = mvdfq.check_sequences(X)
     result = evaluate(clf, X, y, protocol="3-fold", visit=recorder)
-    return reports.run_of(clf, X, y, names, np.arange(len(y)) // 4, result, recorder)
+    return runs.Run(clf, X, y, names, np.arange(len(y)) // 4, result, recorder)
 
 
 def test_the_verdict_is_the_evaluation(made):
@@ -109,7 +109,7 @@ def test_a_page_trains_nothing_again(monkeypatch):
     clf, recorder = mvdfq.SequenceClassifier(C=10), runs.Recorder()
     result = evaluate(clf, mvdfq.check_sequences(X), y, protocol="3-fold", visit=recorder)
     monkeypatch.setattr(mvdfq.SequenceClassifier, "fit", None)
-    run = reports.run_of(clf, X, y, names, None, result, recorder)
+    run = runs.Run(clf, X, y, names, None, result, recorder)
     data = finish(run, {"title": "", "command": ""}, 4).data
     expected = np.mean([run.model(f).lost_ for f in range(3)], axis=0)
     found = [[one["log_loss"], one["accuracy"]] for one in data["matters"]["channels"]]

@@ -111,9 +111,10 @@ class PageOptions:
         if self.report is None:
             return
         from mvdfq.pages.clips import sound_files
-        from mvdfq.pages.report import finish, run_of
+        from mvdfq.pages.report import finish
+        from mvdfq.pages.run import Run
 
-        run = run_of(clf, read.X, read.y, read.names or None, read.groups, result, recorder)
+        run = Run(clf, read.X, read.y, read.names or None, read.groups, result, recorder)
         about = {"title": data.absolute().name, "command": output.command_line()}
         audio = None if self.no_audio else sound_files(data, run.names)
         wanted = rules if self.remove_channels else None

@@ -7,14 +7,7 @@ from typing import Any
 
 from mvdfq._utils.files import replace_file, replacing
 from mvdfq.cli.errors import Refused
-from mvdfq.cli.explain import (
-    PICTURES,
-    NewSequence,
-    check_drawn,
-    class_of,
-    drawn,
-    find_sequence,
-)
+from mvdfq.cli.explain import PICTURES, NewSequence, check_drawn, class_of, drawn, find_sequence
 from mvdfq.cli.output import Format, note, show_rows, show_text, table, working
 from mvdfq.cli.predict import load, new_data
 

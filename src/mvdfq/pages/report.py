@@ -179,7 +179,7 @@ def report(
         rules["protocol"] = protocol
         recorder = Recorder()
         result = evaluate(clf, X, y, visit=recorder, **rules)
-        run = run_of(clf, X, y, names, groups, result, recorder)
+        run = Run(clf, X, y, names, groups, result, recorder)
     about = {"title": title, "command": command}
     return finish(run, about, details, remove_channels and rules, audio, path)
 
@@ -198,27 +198,6 @@ def finish(
     data["matters"]["removal"] = tidy(removal(run, rules)) if rules else None
     made = Report(data, {} if audio is None else clips_of(run, data, audio))
     return made if path is None else made.write(path)
-
-
-def run_of(
-    clf: Any,
-    X: Any,
-    y: np.ndarray,
-    names: Sequence[str] | None,
-    groups: Any,
-    result: Evaluation,
-    recorder: Recorder,
-) -> Run:
-    """Return the run of an evaluation."""
-    X, y = check_sequences(X), np.asarray(y)
-    names = [str(i) for i in range(len(X))] if names is None else list(map(str, names))
-    if len(names) != len(X):
-        raise ValueError(f"names must hold one name per sequence ({len(X)}), got {len(names)}.")
-    groups = check_groups(groups, len(X))
-    # a fitted classifier judges sequences as they are; it may know the names of those it learned
-    source = {} if recorder.trains[0].size else getattr(recorder.kept[0], "source_", {})
-    given = list(map(str, source.get("names", [])))
-    return Run(clf, X, y, names, groups, result, recorder, given)
 
 
 def fitted_run(
@@ -245,7 +224,7 @@ def fitted_run(
     recorder(clf, X[test], fold, np.arange(n))
     known = check_groups(groups, len(X))
     result = Evaluation("split" if n else AS_GIVEN, labels, [fold], known)
-    return run_of(clf, X, y, names, groups, result, recorder)
+    return Run(clf, X, y, names, groups, result, recorder)
 
 
 def explanation_page(

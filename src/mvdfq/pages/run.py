@@ -1,5 +1,6 @@
 """The run that a report is about: folds, predictions, and the classifiers that made them."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -11,7 +12,8 @@ from mvdfq._engines.choice import engine_of
 from mvdfq.classifier.similarity import all_points, points_of
 from mvdfq.evaluation import Evaluation, Fold, useful_groups
 from mvdfq.evaluation.measures import share_interval
-from mvdfq.sequences import Sequences
+from mvdfq.sequences import check_sequences
+from mvdfq.terms.validation import check_groups
 
 # Classifiers of more folds are fitted again where a sequence of the fold is explained: a
 # classifier of 2000 sequences holds tens of megabytes.
@@ -70,7 +72,6 @@ def _p_values(clf: Any, X: Any, decision: np.ndarray) -> np.ndarray:
         return clf._doubt(clf._read(X), decision, lost)
 
 
-@dataclass
 class Run:
     """Sequences, the folds that judged them, and the classifiers of the folds.
 
@@ -82,18 +83,27 @@ class Run:
     None if a fold has none.
     """
 
-    estimator: Any
-    X: Sequences
-    y: np.ndarray
-    names: list[str]
-    groups: np.ndarray | None
-    evaluation: Evaluation
-    recorder: Recorder
-    training_names: list[str]
-
-    def __post_init__(self) -> None:
-        X, all_folds = self.X, self.evaluation.folds
-        self.labels = self.evaluation.labels
+    def __init__(
+        self,
+        estimator: Any,
+        X: Any,
+        y: Any,
+        names: Sequence[str] | None,
+        groups: Any,
+        evaluation: Evaluation,
+        recorder: Recorder,
+    ) -> None:
+        self.estimator, self.evaluation, self.recorder = estimator, evaluation, recorder
+        self.X, self.y, all_folds = check_sequences(X), np.asarray(y), evaluation.folds
+        X, self.groups = self.X, check_groups(groups, len(self.X))
+        self.names = [*map(str, range(len(X)) if names is None else names)]
+        if len(self.names) != len(X):
+            n = len(self.names)
+            raise ValueError(f"names must hold one name per sequence ({len(X)}), got {n}.")
+        # a fitted classifier judges sequences as they are; it may know the names it learned from
+        source = {} if self.knows_training else getattr(recorder.kept[0], "source_", {})
+        self.training_names = [*map(str, source.get("names", []))]
+        self.labels = evaluation.labels
         letters = X.channel_names is None and X.symbolic == (True,)
         usual = ["letters"] if letters else [f"x{c}" for c in range(X.n_rows)]
         self.channel_names = list(X.channel_names or usual)

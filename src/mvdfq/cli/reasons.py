@@ -94,21 +94,23 @@ class Reasons:
         if self.against is not None or len(self.clf.classes_) == 2:
             return found
         # the most probable class beside the class in question
-        next_ = next(label for label, _ in self.chances if label != self.label)
-        other = Reasons(self.clf, self.whole, self.name, self.top, next_, self.label)
+        runner_up = next(label for label, _ in self.chances if label != self.label)
+        other = Reasons(self.clf, self.whole, self.name, self.top, runner_up, self.label)
         rows = [row for row in other.rows() if row["evidence"] > 0][:FOR_OTHER]
         speak = f"{what} that speak" if rows else "nothing speaks"
-        about = f"next is {next_}, {self._chance(next_)}"
+        about = f"next is {runner_up}, {self._chance(runner_up)}"
         return [*found, (signed(rows), f"{about}; {speak} for it rather than for {self.label}")]
 
     def rows(self) -> list[dict[str, Any]]:
         """Return moments, or regions of letters, of either sign, the strongest first."""
         rows = []
         for one in self._found:
-            told = {"when": one.when, "channels": one.what} if not self.has_letters else {
-                "letters": one.text, "where": f"positions {one.first} to {one.last}"
-            }  # fmt: skip
-            rows.append({"evidence": round(one.evidence, 4), **told})
+            row: dict[str, Any] = {"evidence": round(one.evidence, 4)}
+            if self.has_letters:
+                row |= {"letters": one.text, "where": f"positions {one.first} to {one.last}"}
+            else:
+                row |= {"when": one.when, "channels": one.what}
+            rows.append(row)
         return rows
 
     def flat_rows(self) -> list[dict[str, Any]]:
@@ -162,10 +164,8 @@ class Reasons:
 
     def row_rows(self) -> list[dict[str, Any]]:
         """Return the rows of symbols with the most evidence."""
-        names, evidence = (
-            self.explanation.row_names,
-            self.sign * self.explanation.by_row[self.column],
-        )
+        evidence, names = self.explanation.by_row[self.column], self.explanation.row_names
+        evidence = self.sign * evidence
         order = abs(evidence).argsort()[::-1][: self.top]
         return [{"evidence": round(float(evidence[r]), 4), "row": names[r]} for r in order]
 
@@ -179,9 +179,7 @@ class Reasons:
             "probability": chances[str(self.label)],
             "probabilities": chances,
             **self.sums,
-            "moments": []
-            if self.has_letters
-            else [
+            "moments": [
                 {
                     "evidence": one.evidence,
                     "first_frame": one.frames[0],
@@ -191,7 +189,7 @@ class Reasons:
                     "shapes": list(one.shapes),
                     "by_channel": one.by_channel,
                 }
-                for one in self._found
+                for one in ([] if self.has_letters else self._found)
             ],
             "regions": [vars(one) for one in self._found] if self.has_letters else [],
             "letters": self.letter_rows() if self.has_letters else [],

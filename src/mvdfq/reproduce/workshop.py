@@ -112,12 +112,9 @@ class Workshop:
         """Return the symbols of all clips or of the training part, which the quantizer learns."""
         if method.symbols is None:
             return X if whole else X[train]
-        key, new = (
-            (method.view, str(method.symbols), len(X), whole, train.tobytes()),
-            method.symbols,
-        )
-        part = X if whole else X[train]
-        return self._symbols.once(key, lambda: clone(new).fit(X[train]).transform(part))
+        key = method.view, str(method.symbols), len(X), whole, train.tobytes()
+        learned, part = clone(method.symbols), X if whole else X[train]
+        return self._symbols.once(key, lambda: learned.fit(X[train]).transform(part))
 
     def _gram(self, method: StringMethod, symbols: Symbols, train: np.ndarray) -> np.ndarray:
         """Return the kernel values of all pairs of clips; rows constant in `train` are left out.

@@ -41,43 +41,38 @@ def clips_of(run: Run, data: dict[str, Any], audio: Sequence[Any]) -> dict[str, 
         known = rate and one["total"]
         strongest = one["edges"][int(np.argmax(np.abs(one["total"])))] if known else 0
         moments[one["sequence"]] = strongest / rate if known else 0.0
-    places = list(dict.fromkeys([*moments, *range(len(run.tested))]))
-    files = [None if audio[i] is None else Path(audio[i]) for i in run.tested]
-    return tidy(sound_clips(files, places, [moments.get(p, 0.0) for p in places]))
+    moments |= {place: 0.0 for place in range(len(run.tested)) if place not in moments}
+    return tidy(sound_clips([audio[i] for i in run.tested], moments))
 
 
-def sound_clips(
-    files: Sequence[Path | None], places: Sequence[int], starts: Sequence[float]
-) -> dict[str, Any]:
-    """Return clips of the sequences at `places`, as data addresses, until a limit is reached.
+def sound_clips(files: Sequence[Any], moments: dict[int, float]) -> dict[str, Any]:
+    """Return clips of sequences, given a second that each clip contains, until a limit is reached.
 
-    `starts` are the seconds that a clip should contain; long files are cut around them.
+    The keys of `moments` are places in `files`.
     """
     clips: dict[str, Any] = {}
     total = 0
-    for place, middle in zip(places, starts, strict=True):
-        file = files[place]
-        if file is None or len(clips) >= MOST_CLIPS:
+    for place, moment in moments.items():
+        if files[place] is None or len(clips) >= MOST_CLIPS:
             continue
         try:
-            kind, data, start, seconds = _clip(file, middle)
+            clip = _clip(files[place], moment)
         except (RuntimeError, OSError):  # the file has gone or changed since it was read
             continue
-        total += len(data) * 4 // 3
+        total += len(clip["data"])
         if total > MOST_BYTES:
             break
-        address = f"data:{kind};base64,{base64.b64encode(data).decode('ascii')}"
-        clips[str(place)] = {"start": start, "seconds": seconds, "data": address}
+        clips[str(place)] = clip
     return clips
 
 
-def _clip(file: Path, middle: float) -> tuple[str, bytes, float, float]:
-    """Read a few seconds, mix the channels, lower the rate, and encode."""
+def _clip(file: Any, moment: float) -> dict[str, Any]:
+    """Read a few seconds around a moment, mix the channels, lower the rate, and encode."""
     import soundfile
 
     with soundfile.SoundFile(file) as sound:
         rate = sound.samplerate
-        start = max(min(middle - SECONDS / 2, sound.frames / rate - SECONDS), 0.0)
+        start = max(min(moment - SECONDS / 2, sound.frames / rate - SECONDS), 0.0)
         sound.seek(int(start * rate))
         samples = sound.read(int(SECONDS * rate), always_2d=True).mean(axis=1)
     if rate > RATE:
@@ -91,4 +86,5 @@ def _clip(file: Path, middle: float) -> tuple[str, bytes, float, float]:
         kind, form = ("audio/wav", "WAV")
     out = io.BytesIO()
     soundfile.write(out, samples, rate, format=form)
-    return kind, out.getvalue(), start, len(samples) / rate
+    address = f"data:{kind};base64,{base64.b64encode(out.getvalue()).decode('ascii')}"
+    return {"start": start, "seconds": len(samples) / rate, "data": address}

@@ -3,19 +3,12 @@
 A classifier learns from the training part of each fold alone. No data set is named here.
 """
 
-from mvdfq.evaluation.measures import roc50
-from mvdfq.evaluation.protocols import folds_of, usual_protocol
-from mvdfq.evaluation.results import Evaluation, Fold
-from mvdfq.evaluation.running import answers, evaluate, evaluate_fitted, useful_groups
-
-__all__ = [
-    "Evaluation",
-    "Fold",
-    "answers",
-    "evaluate",
-    "evaluate_fitted",
-    "folds_of",
-    "roc50",
-    "useful_groups",
-    "usual_protocol",
-]
+from mvdfq.evaluation.measures import roc50 as roc50
+from mvdfq.evaluation.protocols import folds_of as folds_of, usual_protocol as usual_protocol
+from mvdfq.evaluation.results import Evaluation as Evaluation, Fold as Fold
+from mvdfq.evaluation.running import (
+    answers as answers,
+    evaluate as evaluate,
+    evaluate_fitted as evaluate_fitted,
+    useful_groups as useful_groups,
+)

@@ -116,7 +116,7 @@ def _described(command: str, parameter: Parameter) -> Parameter:
     """Return a parameter with what the help shows about it, as typer reads it."""
     name, entry = parameter.name, entry_of(command, parameter.name)
     values = [*entry["values"], *(["help"] if "about" in entry else [])]
-    more = {key: entry[key] for key in ("min", "max", "metavar") if key in entry}
+    more: dict[str, Any] = {key: entry[key] for key in ("min", "max", "metavar") if key in entry}
     more["help"] = entry["help"].replace("{values}", in_words(entry["values"]))
     more["rich_help_panel"] = entry["panel"] or None
     if values:

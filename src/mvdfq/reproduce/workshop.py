@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -136,7 +137,7 @@ class Workshop:
             row = symbols.rows(slice(r, r + 1))
             content = joblib.hash((row.codes, row.offsets, row.n_symbols))
             key = str(method.kernel), method.manifold, content
-            K += self._rows.once(key, lambda row=row: clone(alone).fit_transform(row))
+            K += self._rows.once(key, partial(clone(alone).fit_transform, row))
         scale = inverse_root(K.diagonal().copy())
         K *= np.outer(scale, scale)
         np.fill_diagonal(K, scale > 0)  # exactly 1, without rounding errors

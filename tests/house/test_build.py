@@ -38,7 +38,8 @@ def built(tmp_path_factory):
 def test_the_files_hold_what_they_should(built):
     (wheel,), (sdist,) = built.glob("*.whl"), built.glob("*.tar.gz")
     names = zipfile.ZipFile(wheel).namelist()
-    for name in ("py.typed", "pages/assets/page.html", "reproduce/published.csv", "__init__.pyi"):
+    data = ["pages/assets/page.html", "reproduce/published.csv", "cli/options.toml", "cli/card.md"]
+    for name in ("py.typed", "__init__.pyi", *data):
         assert f"mvdfq/{name}" in names
     assert not [name for name in names if name.startswith(("tests", "docs"))]
     with tarfile.open(sdist) as archive:

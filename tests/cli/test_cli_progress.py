@@ -11,7 +11,7 @@ import mvdfq
 from commands import in_terminal, run, run_process, write_sounds
 from mvdfq._utils import progress as bar, version as sources
 from mvdfq.io import write_npz
-from mvdfq.io.sound import audio, feature_cache as cache
+from mvdfq.io.sound import decoding, feature_cache as cache
 from mvdfq.io.sound.feature_cache import FeatureCache
 
 
@@ -163,7 +163,7 @@ def test_every_command_uses_the_cache(sounds, own_cache, tmp_path, monkeypatch):
     run("train", sounds, "-o", model, "--preset", "mvdfqm-spectrum-alt", "-q", "--n-jobs", 1)
     assert len(entries(own_cache)) == 8
     first = sounds / "tone" / "0.wav"
-    monkeypatch.setattr(audio, "decoded_features", lambda *_: pytest.fail("it was decoded"))
+    monkeypatch.setattr(decoding, "decoded_features", lambda *_: pytest.fail("it was decoded"))
     run("predict", model, sounds, "-q", "--n-jobs", 1)
     run("explain", model, first, "-q", "--n-jobs", 1)
     run("evaluate", sounds, "--model", model, "-q", "--n-jobs", 1)

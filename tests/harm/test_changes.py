@@ -12,7 +12,7 @@ import soundfile
 import mvdfq
 from commands import run, write_sounds
 from mvdfq.io import ReadError, read, source, write_npz, write_ts
-from mvdfq.io.sound import audio
+from mvdfq.io.sound import decoding
 from mvdfq.io.tables import arrays
 
 CHANGED = "the file changed while it was read; wait until no program writes"
@@ -70,7 +70,7 @@ WRITERS = {
 
 # What each reader calls when a part of its file is read.
 MOMENTS = dict.fromkeys([".csv", ".fasta", ".ts", ".npz", ".parquet"], (source.Source, "tell"))
-MOMENTS |= {".npy": (arrays, "guarded_array"), ".wav": (audio, "decoded_features")}
+MOMENTS |= {".npy": (arrays, "guarded_array"), ".wav": (decoding, "decoded_features")}
 
 
 @pytest.fixture(params=WRITERS)
@@ -152,7 +152,7 @@ def sounds(tmp_path):
 @pytest.mark.parametrize("change", [remove, cut, lambda path: path.write_bytes(b"")])
 def test_a_sound_file_that_changes_after_it_was_listed(sounds, change, tmp_path, monkeypatch):
     first, last = sounds / "noise" / "0.wav", sounds / "tone" / "2.wav"
-    real = audio.decoded_features
+    real = decoding.decoded_features
     expected = read(sounds)
 
     def decoded(stream, name, recipe):
@@ -160,7 +160,7 @@ def test_a_sound_file_that_changes_after_it_was_listed(sounds, change, tmp_path,
             change(last)
         return real(stream, name, recipe)
 
-    monkeypatch.setattr(audio, "decoded_features", decoded)
+    monkeypatch.setattr(decoding, "decoded_features", decoded)
     command = ["train", sounds, "-o", tmp_path / "m.mvdfq", "-q", "--n-jobs", 1, "--no-cache"]
     _, err = run(*command, code=3)
     assert str(last) in err

@@ -3,6 +3,7 @@
 import gzip
 import re
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -19,9 +20,11 @@ def spaced():
     code = re.search(r"```python\n(.*?)```", section, re.DOTALL)[1]
     module: dict = {"__name__": "spaced"}
     exec(compile(code, "spaced.py", "exec"), module)
-    recognition.RECORDS.append(module["FORMAT"])
+    row = re.search(r"```text\n\s+(Format.*?),\n```", section, re.DOTALL)[1]
+    record = eval(row, {"Format": recognition.Format, "spaced": SimpleNamespace(**module)})
+    recognition.RECORDS.append(record)
     yield
-    recognition.RECORDS.remove(module["FORMAT"])
+    recognition.RECORDS.remove(record)
 
 
 @pytest.mark.parametrize("function", [read, read_series])

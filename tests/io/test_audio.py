@@ -15,7 +15,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from mvdfq import SequenceClassifier
 from mvdfq.io import FolderBlocks, list_parts, read
-from mvdfq.io.sound import audio, decoding, spectral
+from mvdfq.io.sound import decoding, spectral
 from mvdfq.io.sound.audio import audio_features, read_audio
 from mvdfq.io.sound.decoding import holds_sound, resampled
 from mvdfq.io.sound.feature_cache import FeatureCache
@@ -716,7 +716,7 @@ def entries(folder):
 
 
 def no_decoding(monkeypatch):
-    monkeypatch.setattr(audio, "decoded_features", lambda *_: pytest.fail("it was decoded"))
+    monkeypatch.setattr(decoding, "decoded_features", lambda *_: pytest.fail("it was decoded"))
 
 
 def test_cache_knows_content_and_recipe(classes, tmp_path_factory, monkeypatch):

@@ -70,8 +70,8 @@ def _facts_of_audio(data: Any, reading: o.DataOptions, deep: bool) -> dict[str, 
         raise Refused(f"--{name} has no meaning for the format audio; remove it.")
     with progress_bar("looking", reading.quiet) as progress:
         recipe = audio_recipe(reading.recipe, reading.silence)
-        how: dict[str, Any] = {"recipe": recipe, "deep": deep, "n_jobs": o.processes(data)}
-        facts = facts_of_audio(data, reading.elsewhere, progress, **how)
+        n_jobs = o.processes(data)
+        facts = facts_of_audio(data, reading.elsewhere, progress, recipe, deep, n_jobs)
     if not deep:
         facts["remarks"] += ["only the headers of sound files are read; --deep decodes them"]
     return facts

@@ -1,8 +1,4 @@
-"""Files -> sequences: audio, series and proteins.
-
-`__init__.pyi` lists the names; each is imported when it is first used, so that what one format
-needs is not loaded for another.
-"""
+"""Files -> sequences; a name of `__init__.pyi` is imported, with what it needs, when it is used."""
 
 import lazy_loader
 

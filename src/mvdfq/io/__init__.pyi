@@ -24,8 +24,7 @@ from .reading import (
     read_series as read_series,
 )
 from .recognition import FORMATS as FORMATS, recognise as recognise
-from .sound.audio import read_audio as read_audio
-from .sound.listing import list_audio as list_audio
+from .sound.audio import list_audio as list_audio, read_audio as read_audio
 from .sound.recipes import (
     AUDIO_RECIPES as AUDIO_RECIPES,
     AudioRecipe as AudioRecipe,

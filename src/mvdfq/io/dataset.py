@@ -1,4 +1,4 @@
-"""The data set that every reader returns, its windows, and the record of a format."""
+"""The data set that every reader returns, how readers make it, and its windows."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
@@ -11,12 +11,13 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from mvdfq._utils.short import counted, in_short
-from mvdfq.io.source import Glimpse, ReadError, Source
+from mvdfq.io.source import ReadError, Source
 from mvdfq.sequences import check_sequences
 from mvdfq.sequences.converters import channels_first
 from mvdfq.sequences.windows import cut, frames_of
 
 Row = TypeVar("Row")
+Collect = Callable[[Sequence[Any]], Any]
 
 
 def check_kept(path: str | Path, n_kept: int, problems: Sequence[Any]) -> None:
@@ -118,10 +119,7 @@ class Dataset:
         return replace(self, X=self.X[indices], names=[self.names[i] for i in indices], **columns)
 
     def joined(self, other: "Dataset") -> "Dataset":
-        """Return one data set: these sequences, then the sequences of `other`.
-
-        Labels, groups and splits are left out if only one of the two data sets has them.
-        """
+        """Return these sequences, then those of `other`; labels and groups if both have them."""
         if isinstance(self.X, list) != isinstance(other.X, list):
             raise ValueError("Strings and numbers cannot be read into one data set.")
         X = self.X + other.X if isinstance(self.X, list) else self.X.joined(other.X)
@@ -163,25 +161,6 @@ def joined_parts(path: Path, parts: Sequence[Dataset], splits: Sequence[str]) ->
     return replace(reduce(Dataset.joined, parts), split=split)
 
 
-@dataclass(frozen=True)
-class Format:
-    """All that the package knows about a file format, declared in the file that reads it."""
-
-    # The name that users write: ``format="ts"`` or ``--as ts``.
-    name: str
-    # Says whether a `Glimpse` shows this format.
-    sniff: Callable[[Glimpse], bool]
-    # Reads a `Source`; the options of `mvdfq.io.read` that it understands are its keywords.
-    read: Callable[..., Dataset]
-    options: tuple[str, ...] = ()
-    # Endings of file names. The ending decides only if no format recognises the content.
-    extensions: tuple[str, ...] = ()
-    # Whether `read_series` reads the format, also divided into ``X_TRAIN`` and ``X_TEST``.
-    is_series: bool = True
-    # Whether the reader takes several files in one call, as `Source.files`.
-    takes_many: bool = False
-
-
 class Case(NamedTuple):
     """One sequence of a file; without a name it gets a number."""
 
@@ -209,13 +188,9 @@ def gather(
     source: Source,
     rows: Iterable[tuple[int, Row]],
     read: Callable[[Row], Case],
-    collect: Callable[[Sequence[Any]], Any] = channels_first,
+    collect: Collect = channels_first,
 ) -> Dataset:
-    """Read one sequence from each row, given with its line number; `collect` makes them `X`.
-
-    `read` raises a ValueError for a row that cannot be read. The row is then skipped, or the
-    error is raised with the file and the line.
-    """
+    """Read one sequence per numbered row; a row that raises a ValueError is skipped, or fails."""
     cases: list[Case] = []
     count = 0
     for count, (line, row) in enumerate(rows, 1):
@@ -234,9 +209,7 @@ def gather(
     return dataset_of(source, cases, collect)
 
 
-def dataset_of(
-    source: Source, cases: Sequence[Case], collect: Callable[[Sequence[Any]], Any]
-) -> Dataset:
+def dataset_of(source: Source, cases: Sequence[Case], collect: Collect) -> Dataset:
     """Return the data set of sequences that have names; `collect` makes `X` of their values."""
     y, groups = (
         None if all(value is None for value in values) else np.array(values)

@@ -2,7 +2,7 @@
 
 import hashlib
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -81,9 +81,7 @@ def facts_of(data: Dataset) -> dict[str, Any]:
     return facts | common_facts(data, equal_sequences(data), remarks)
 
 
-def common_facts(
-    data: Dataset, equal: Sequence[Sequence[int]], remarks: Sequence[str]
-) -> dict[str, Any]:
+def common_facts(data: Dataset, equal: list[list[int]], remarks: list[str]) -> dict[str, Any]:
     """Return the facts that sound has, too; `equal` holds the places of equal sequences."""
     duplicates = []
     for places in equal:

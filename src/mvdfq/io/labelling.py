@@ -16,6 +16,7 @@ from mvdfq.io.tables.column_roles import NAMES, Columns, some
 from mvdfq.io.tables.csv_tables import is_value, rows_of
 
 Found = list[str | None]
+Rows = list[list[str]]
 # Folders of persons, and not of classes.
 PERSON = re.compile(
     r"(?:p|s|u|v|sub|subj|subject|person|user|speaker|spk|participant|patient|volunteer|proband|id)"
@@ -91,8 +92,30 @@ class Elsewhere:
         return replace(whole, remarks=told, skipped=skipped, **new)
 
     @cached_property
-    def _table(self) -> tuple[list[str], list[list[str]]]:
-        return _table(self.labels)
+    def _table(self) -> tuple[list[str], Rows]:
+        """The header, empty if there is none, and the rows of the table of labels."""
+        if isinstance(self.labels, Mapping):
+            return ["id", "label"], [[str(key), str(label)] for key, label in self.labels.items()]
+        source = Source(Path(self.labels))
+        rows = [row for _, row in rows_of(source)]
+        if not rows:
+            source.fail("the table holds no labels")
+        width = max(map(len, rows))
+        rows = [row + [""] * (width - len(row)) for row in rows]
+        plain = {re.sub(r"[\s_-]", "", cell.lower()) for cell in rows[0]}
+        known = {"filename", "file", "name", "accession", *NAMES["id"], *NAMES["label"]}
+        named = bool(plain & known) or any(
+            not is_value(name) and all(is_value(row[i]) for row in rows[1:])
+            for i, name in enumerate(rows[0])
+            if len(rows) > 1
+        )
+        return (rows[0], rows[1:]) if named else ([], rows)
+
+    def has_column(self, name: str | int | None) -> bool:
+        """Does the table of labels have this column?"""
+        if name is None or self.labels is None:
+            return False
+        return isinstance(name, int) or name in self._table[0]
 
     def _from_table(self, names: Sequence[str], source: Source) -> tuple[Found, Found | None]:
         """Look up the names in the column that holds most of them; lines in order need no names."""
@@ -156,36 +179,7 @@ def _from_names(names: Sequence[str], pattern: str, kind: str) -> Found:
     return found
 
 
-def _table(labels: Any) -> tuple[list[str], list[list[str]]]:
-    """Return the header, empty if there is none, and the rows of a table of labels."""
-    if isinstance(labels, Mapping):
-        return ["id", "label"], [[str(name), str(label)] for name, label in labels.items()]
-    source = Source(Path(labels))
-    rows = [row for _, row in rows_of(source)]
-    if not rows:
-        source.fail("the table holds no labels")
-    width = max(map(len, rows))
-    rows = [row + [""] * (width - len(row)) for row in rows]
-    plain = {re.sub(r"[\s_-]", "", cell.lower()) for cell in rows[0]}
-    known = {"filename", "file", "name", "accession", *NAMES["id"], *NAMES["label"]}
-    named = bool(plain & known) or any(
-        not is_value(name) and all(is_value(row[i]) for row in rows[1:])
-        for i, name in enumerate(rows[0])
-        if len(rows) > 1
-    )
-    return (rows[0], rows[1:]) if named else ([], rows)
-
-
-def has_column(labels: Any, name: str | int | None) -> bool:
-    """Does the table of labels have this column?"""
-    return name is not None and labels is not None and (
-        isinstance(name, int) or name in _table(labels)[0]
-    )  # fmt: skip
-
-
-def _in_order(
-    where: Source, rows: list[list[str]], names: Sequence[str], source: Source
-) -> list[str | None]:
+def _in_order(where: Source, rows: Rows, names: Sequence[str], source: Source) -> Found:
     """Return one label per line, in the order of the sequences; a label may hold spaces."""
     labels = [" ".join(row).strip() for row in rows]
     if len(labels) == len(names) + 1 and labels[0].lower() in NAMES["label"]:
@@ -206,13 +200,8 @@ def _base(name: str) -> str:
     return name.replace("\\", "/").rpartition("/")[2]
 
 
-def _rows_of_names(
-    rows: Sequence[list[str]], column: int, names: Sequence[str]
-) -> list[list[str] | None]:
-    """Return the row of each name, by the names in one column; None for a name without a row.
-
-    Folders may be missing on either side, but a/1 is not b/1.
-    """
+def _rows_of_names(rows: Rows, column: int, names: Sequence[str]) -> list[list[str] | None]:
+    """Return the row of each name or None; folders may be missing, but a/1 is not b/1."""
     exact = {row[column]: row for row in rows if row[column]}
     whole = _unique([(form, row) for name, row in exact.items() for form in _forms(name)]) | exact
     bare = _unique([(form, row) for name, row in exact.items() for form in _forms(_base(name))])

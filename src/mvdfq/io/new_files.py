@@ -101,9 +101,7 @@ def as_trained(clf: Any, path: Path, given: dict[str, Any]) -> dict[str, Any]:
     stored = source.get("columns") or {}
     found = {key: stored[key] for key in KEPT if key in stored} | given
     usual = None if "id" in given else source.get("format")
-    names = ("id", "time", "group", "channels", "drop", "label", "resample")
-    columns = {key: found[key] for key in names if key in found}
-    kind = given.get("format") or _kind(path, usual, columns)
+    kind = given.get("format") or _kind(path, usual, found)
     same = kind == source.get("format")
     if kind not in TIMES:
         found = dict(given)
@@ -127,10 +125,10 @@ def as_trained(clf: Any, path: Path, given: dict[str, Any]) -> dict[str, Any]:
     return {**found, "format": kind}
 
 
-def _kind(path: Path, stored: str | None, columns: dict[str, Any]) -> str:
+def _kind(path: Path, stored: str | None, options: dict[str, Any]) -> str:
     """Return the format of new data; a table of text has the format of the training table."""
     try:
-        found = recognise(path, **columns)
+        found = recognise(path, **options)
     except ReadError:
         if stored not in TEXT or not path.is_file():
             raise

@@ -12,16 +12,15 @@ import numpy as np
 
 from mvdfq._utils.threads import Report
 from mvdfq.io.dataset import Dataset
-from mvdfq.io.labelling import Elsewhere, has_column, person_remarks
+from mvdfq.io.labelling import Elsewhere, person_remarks
 from mvdfq.io.letters.fasta import from_biopython, read_fasta
 from mvdfq.io.recognition import find_format, read_paths, recognise
-from mvdfq.io.sound.listing import list_audio
+from mvdfq.io.sound.audio import list_audio
 from mvdfq.io.sound.recipes import audio_recipe
 from mvdfq.io.source import ReadError, Source, State, changed, check_inside, state_of
 from mvdfq.io.tables.column_roles import COLUMNS
 from mvdfq.io.tables.csv_tables import METADATA
-from mvdfq.io.tables.in_memory import TABLE, read_memory
-from mvdfq.io.tables.long_tables import csv_files
+from mvdfq.io.tables.long_tables import TABLE, csv_files, read_memory
 from mvdfq.sequences import check_sequences
 from mvdfq.sequences.containers import is_table
 
@@ -174,9 +173,8 @@ def read(
             if labels is label_pattern is None and columns.get("label", "") is not None:
                 check_inside(table, source.path)
                 labels = table
-    own = {
-        key: columns.pop(key) for key in ("label", "group") if has_column(labels, columns.get(key))
-    }
+    told = [key for key in ("label", "group") if Elsewhere(labels).has_column(columns.get(key))]
+    own = {key: columns.pop(key) for key in told}
     elsewhere = Elsewhere(labels, **own, label_pattern=label_pattern, group_pattern=group_pattern)
     if record is None:
         return elsewhere.applied(_from_memory(path, columns, strands, source), source)

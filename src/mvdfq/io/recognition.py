@@ -1,44 +1,88 @@
 """All formats, the one place that recognises the format of a file, and the reading of a file.
 
-To add a format, write its reader with a record `Format` and add one line to `RECORDS`.
+To add a format, write its reader and add a row to `RECORDS`.
 """
 
 import re
-from collections.abc import Mapping
-from dataclasses import replace
-from functools import reduce
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import partial, reduce
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from mvdfq.io.dataset import Dataset, Format, check_kept, joined_parts
+from mvdfq.io.dataset import Dataset, check_kept, joined_parts
 from mvdfq.io.letters import fasta, profiles
+from mvdfq.io.letters.profiles import is_profile
 from mvdfq.io.sound import audio
+from mvdfq.io.sound.decoding import holds_sound
 from mvdfq.io.source import Glimpse, ReadError, Source, check_inside
 from mvdfq.io.tables import arrays, binary, long_tables, series_rows, ts
-from mvdfq.io.tables.column_roles import some
-from mvdfq.io.tables.csv_tables import glimpsed, is_value
+from mvdfq.io.tables.column_roles import COLUMNS, has_layout, some
+from mvdfq.io.tables.csv_tables import TABLES, glimpsed, is_value
+from mvdfq.io.tables.long_tables import is_csv_folder
 
 PART = re.compile(r"(.+)_(train|test)\.(\w++)(\.gz)?", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Format:
+    """All that the package knows about a file format."""
+
+    # The name that users write: ``format="ts"`` or ``--as ts``.
+    name: str
+    # The first bytes, the end of the name of a file in an archive, an expression for the first
+    # line, or a function of a `Glimpse`.
+    sniff: bytes | str | re.Pattern[str] | Callable[[Glimpse], bool]
+    # Reads a `Source`; the options of `mvdfq.io.read` that it understands are its keywords.
+    read: Callable[..., Dataset]
+    options: tuple[str, ...] = ()
+    # Endings of file names. The ending decides only if no format recognises the content.
+    extensions: tuple[str, ...] = ()
+    # Whether `read_series` reads the format, also divided into ``X_TRAIN`` and ``X_TEST``.
+    is_series: bool = True
+    # Whether the reader takes several files in one call, as `Source.files`.
+    takes_many: bool = False
+
+    def shows(self, look: Glimpse) -> bool:
+        """Does the beginning of a file show this format?"""
+        if isinstance(self.sniff, bytes):
+            return look.start.startswith(self.sniff)
+        if isinstance(self.sniff, str):
+            return any(name.endswith(self.sniff) for name in look.members)
+        if isinstance(self.sniff, re.Pattern):
+            return bool(look.said and self.sniff.match(look.said[0]))
+        return self.sniff(look)
+
+
+SOUND = ("wav", "flac", "ogg", "opus", "mp3", "au", "m4a", "aac")
+RECIPE = ("recipe", "silence", "cache", "n_jobs")
+LETTERS = ("fasta", "fa", "faa", "fna", "fastq", "fq", "gb", "gbk", "sto")
+HEADER = ("label", "group", "strands")
+FIRST = ("time_first",)
+WIDE = ("label", "id", "group", "missing")
+FOLDER = (*(name for name in COLUMNS if name != "id"), "elsewhere")
 # In the order in which they are tried: profiles in an .npz file are also arrays, and a long table
 # is also a wide table.
 RECORDS: list[Format] = [
-    audio.FORMAT,
-    fasta.FORMAT,
-    profiles.FORMAT,
-    ts.FORMAT,
-    series_rows.ARFF,
-    arrays.NPZ,
-    arrays.NPY,
-    binary.MAT,
-    binary.PARQUET,
-    binary.FEATHER,
-    binary.EXCEL,
-    binary.JSON,
-    long_tables.LONG_CSV,
-    series_rows.WIDE,
-    long_tables.CSV_FOLDER,
+    Format("audio", holds_sound, audio.read, RECIPE, SOUND, False, True),
+    Format("fasta", fasta.is_fasta, fasta.read, HEADER, LETTERS, False, True),
+    Format(
+        "profiles", is_profile, profiles.read, ("profile_values",), ("pssm", "hmm", "hhm"), False
+    ),
+    Format("ts", ts.KEY, ts.read_ts, (), ("ts",)),
+    Format("arff", series_rows.KEY, series_rows.read_arff, ("label", "id"), ("arff",)),
+    Format("npz", ".npy", arrays.read_npz, FIRST, ("npz",)),
+    Format("npy", b"\x93NUMPY", arrays.read_npy, FIRST, ("npy",)),
+    Format("mat", b"MATLAB 5.0", binary.read_mat, FIRST, ("mat",)),
+    Format("parquet", b"PAR1", binary.read_arrow, COLUMNS, ("parquet",)),
+    Format("feather", b"ARROW1", binary.read_arrow, COLUMNS, ("feather",)),
+    Format("xlsx", "xl/workbook.xml", binary.read_excel, COLUMNS, ("xlsx",)),
+    Format("json", binary.is_json, binary.read_json, COLUMNS, ("json", "jsonl", "ndjson")),
+    Format("long-csv", partial(has_layout, "long"), long_tables.read_long, COLUMNS, TABLES),
+    Format("wide-csv", partial(has_layout, "wide"), series_rows.read_wide, WIDE, TABLES),
+    Format("csv-folder", is_csv_folder, long_tables.read_csv_folder, FOLDER, (), True, True),
 ]
 FORMATS = tuple(record.name for record in RECORDS)
 # Floats hold every whole number below this number.
@@ -86,11 +130,11 @@ def find_format(
         return named[name]
     whole = Glimpse(path, options)
     for record in () if is_part else RECORDS:
-        if not record.is_series and record.sniff(whole):
+        if not record.is_series and record.shows(whole):
             return record
     part = Glimpse(parts_of(path)[0], options)
     for record in RECORDS:
-        if record.is_series and record.sniff(part):
+        if record.is_series and record.shows(part):
             return record
     ending = part.path.name.lower().removesuffix(".gz").rpartition(".")[2]
     by_name = [record for record in RECORDS if ending in record.extensions]
@@ -127,11 +171,7 @@ def _not_recognised(path: Path, names: str) -> ReadError:
 
 
 def parts_of(path: Path, record: Format | None = None) -> list[Path]:
-    """The file or folder itself, or the training and the test file that the path stands for.
-
-    A path stands for two files if it is their folder, or their common name without ``_TRAIN``.
-    Of a data set that is stored in several formats, the format of the record is taken first.
-    """
+    """Return the path itself, or the training and the test file that the path stands for."""
     try:
         if path.is_file():
             return [path]

@@ -168,9 +168,8 @@ class Source:
     def lines(self, lenient: bool = False) -> Iterator[tuple[int, str]]:
         r"""Yield the lines, numbered from 1, without line ends; gzip is recognised by content.
 
-        Text that is neither UTF-8 nor UTF-16 is read as Windows-1252, which spreadsheet programs
-        write. With `lenient`, a foreign byte appears as ``\xe9`` instead: headers of old protein
-        files hold such bytes.
+        Text that is neither UTF-8 nor UTF-16 is Windows-1252, as spreadsheet programs write it;
+        with `lenient`, as for old protein files, a foreign byte appears as ``\xe9`` instead.
         """
         try:
             size, untold = self.path.stat().st_size, 0

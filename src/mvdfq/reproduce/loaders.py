@@ -8,9 +8,8 @@ import numpy as np
 import soundfile
 
 from mvdfq.io.labelling import Elsewhere
-from mvdfq.io.sound.audio import headers, read_audio
+from mvdfq.io.sound.audio import headers, list_audio, read_audio
 from mvdfq.io.sound.decoding import meant_as_sound, unreadable
-from mvdfq.io.sound.listing import list_audio
 from mvdfq.io.source import ReadError, Source
 from mvdfq.io.tables.csv_tables import rows_of
 from mvdfq.reproduce.scop import ProteinSet, load_scop

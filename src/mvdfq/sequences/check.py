@@ -1,8 +1,4 @@
-"""Read what a user passes as a collection of sequences, or say what is wrong and where.
-
-Shapes, channels and missing values are checked here and nowhere else; letters, masked values and
-objects become numbers.
-"""
+"""Read what a user passes as a collection of sequences, or say what is wrong and where."""
 
 import re
 import warnings
@@ -103,7 +99,7 @@ Part = tuple[np.ndarray, tuple[bool, ...]]
 def _read_tables(X: Any) -> Sequences:
     """Read a table, or a list of tables, with the reader of files; warn of what it remarks."""
     # The room of files stands after this room, and is entered only where a table comes.
-    data = import_module("mvdfq.io.tables.in_memory").read_memory(X)
+    data = import_module("mvdfq.io.tables.long_tables").read_memory(X)
     for remark in data.remarks:
         if not remark.startswith(("columns: ", "sampling rate ")) and " holds words," not in remark:
             warnings.warn(f"X is a table: {remark}.", stacklevel=4)

@@ -1,9 +1,4 @@
-"""Collections of sequences of unequal length.
-
-Users pass a list of ``(n_channels, n_timepoints)`` arrays, a 3-D array or a list of strings. Inside
-the package a collection is one flat array with all sequences side by side, and the `offsets` at
-which the sequences begin. So compiled code runs over a million frames at once.
-"""
+"""Collections of sequences of unequal length: one flat array, over which compiled code runs."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -17,11 +12,10 @@ from mvdfq._utils.short import counted
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Ragged:
-    """Sequences of unequal length as one flat array.
+    """Sequences of unequal length as one flat array; `Sequences` describes the fields.
 
-    Sequence ``i`` is ``data[:, offsets[i]:offsets[i + 1]]``. Indexing with a number gives a view
-    of one sequence. Indexing with a slice, a mask or an array of indices gives a smaller
-    collection; the splitters of scikit-learn index in this way. `Sequences` describes the fields.
+    Sequence ``i`` is ``data[:, offsets[i]:offsets[i + 1]]``. A number as an index gives a view of
+    one sequence; a slice, a mask or an array of indices gives a smaller collection.
     """
 
     data: np.ndarray

@@ -179,9 +179,7 @@ def _columns(arrays: Mapping[str, np.ndarray], wanted: Sequence[str]) -> dict[st
 
 
 def _check_categories(
-    categories: Mapping[str, Sequence[Any]] | Sequence[str],
-    names: Sequence[str],
-    columns: Mapping[str, np.ndarray],
+    categories: Any, names: Sequence[str], columns: Mapping[str, np.ndarray]
 ) -> Mapping[str, Sequence[Any]]:
     """Return the categories; refuse a table without channels and categories of other columns."""
     if not names:

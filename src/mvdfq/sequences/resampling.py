@@ -1,6 +1,6 @@
 """Sequences whose frames have times, brought to another sampling rate."""
 
-from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -14,9 +14,7 @@ def rate_of(seconds: np.ndarray) -> float:
     return 1 / float(np.median(np.diff(seconds))) if len(seconds) > 1 else np.nan
 
 
-def resampled(
-    x: np.ndarray, seconds: np.ndarray, rate: float, symbolic: Sequence[bool] | np.ndarray
-) -> np.ndarray:
+def resampled(x: np.ndarray, seconds: np.ndarray, rate: float, symbolic: Any) -> np.ndarray:
     """Return one sequence at times 0, 1/rate, 2/rate, ... after its first time.
 
     A value between two rows lies on the straight line between them. A lower rate takes the mean
@@ -26,42 +24,29 @@ def resampled(
     """
     step = 1 / rate_of(seconds) if len(seconds) > 1 else 1 / rate
     grid = np.arange(int(np.floor(seconds[-1] * rate + 1e-6)) + 1) / rate
-    half = max(0.0, (1 / rate - step) / 2)
+    half, near = max(0.0, (1 / rate - step) / 2), 1e-3 * step
     out = np.full((len(x), len(grid)), np.nan)
     for row, new, is_symbol in zip(x, out, symbolic, strict=True):
         there = ~np.isnan(row)
         times, values = seconds[there], row[there]
-        inside = _covered(times, grid, GAP * max(step, 1 / rate), 1e-3 * step)
-        if not inside.any():
+        if not times.size:
             continue
+        left = np.clip(np.searchsorted(times, grid + near, "right") - 1, 0, len(times) - 1)
+        right = np.clip(np.searchsorted(times, grid - near), 0, len(times) - 1)
+        inside = (times[left] <= grid + near) & (times[right] >= grid - near)
+        inside &= times[right] - times[left] <= GAP * max(step, 1 / rate)
         if is_symbol:
-            new[inside] = values[_nearest(times, grid[inside])]
+            right = np.clip(np.searchsorted(times, grid[inside]), 0, len(times) - 1)
+            left = np.maximum(right - 1, 0)
+            is_left = grid[inside] - times[left] <= times[right] - grid[inside]
+            new[inside] = values[np.where(is_left, left, right)]
         else:
             new[inside] = _line(times, values, grid[inside], half)
     return out
 
 
-def _covered(times: np.ndarray, grid: np.ndarray, most: float, near: float) -> np.ndarray:
-    """Tell which new times are at a value, or between two values that are close in time."""
-    if not times.size:
-        return np.zeros(len(grid), dtype=bool)
-    left = np.clip(np.searchsorted(times, grid + near, "right") - 1, 0, len(times) - 1)
-    right = np.clip(np.searchsorted(times, grid - near), 0, len(times) - 1)
-    inside = (times[left] <= grid + near) & (times[right] >= grid - near)
-    return inside & (times[right] - times[left] <= most)
-
-
-def _nearest(times: np.ndarray, grid: np.ndarray) -> np.ndarray:
-    right = np.clip(np.searchsorted(times, grid), 0, len(times) - 1)
-    left = np.maximum(right - 1, 0)
-    return np.where(grid - times[left] <= times[right] - grid, left, right)
-
-
 def _line(times: np.ndarray, values: np.ndarray, grid: np.ndarray, half: float) -> np.ndarray:
-    """Return the straight lines between values, or their means over `half` to both sides.
-
-    Near the ends the mean is over less, and as much to both sides.
-    """
+    """Return the lines between values, or their means over `half` to both sides."""
     line = np.interp(grid, times, values)
     reach = np.minimum(half, np.minimum(grid - times[0], times[-1] - grid))
     wide = reach > half / 1000

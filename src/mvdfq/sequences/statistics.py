@@ -38,19 +38,13 @@ def same_within(low: float, high: float) -> float:
 
 
 def lowered(edges: np.ndarray) -> np.ndarray:
-    """Return rising edges a little lower, so that a value on an edge stays on its upper side.
-
-    Infinite edges stay infinite.
-    """
+    """Return rising edges a little lower, so that a value on an edge stays on its upper side."""
     finite = edges[np.isfinite(edges)]
     return edges - same_within(finite[0], finite[-1]) if finite.size else edges
 
 
 def bounds_of(X: Sequences) -> np.ndarray:
-    """Return the smallest and the largest value or code of every channel, (2, n_channels).
-
-    Infinity and minus infinity for a channel without values.
-    """
+    """Return the least and the largest value of every channel; inf and -inf for none."""
     low = np.fmin.reduce(X.data, axis=1, initial=np.inf)
     return np.stack([low, np.fmax.reduce(X.data, axis=1, initial=-np.inf)])
 
@@ -75,11 +69,8 @@ def constant_channels(ranges: np.ndarray) -> np.ndarray:
 
 
 def without_constants(X: Sequences, ranges: np.ndarray) -> Sequences:
-    """Return X with 0 for all values of the channels that are constant by these ranges.
-
-    So it does not matter what such a channel does in new sequences, and what is made of the channel
-    is exactly constant: no rounding is left that a quantizer could take for a signal.
-    """
+    """Return X with 0 for all values of the channels that are constant by these ranges."""
+    # whatever such a channel does in new sequences, a quantizer takes no rounding for a signal
     constant = constant_channels(ranges)
     if not constant.size or not X.data[constant].any():
         return X
@@ -100,10 +91,7 @@ def warn_constant(ranges: np.ndarray, names: Sequence[str]) -> None:
 
 
 def warn_outside(X: Sequences, ranges: np.ndarray, names: Sequence[str]) -> None:
-    """Warn about sequences with values far outside the ranges of training.
-
-    Cost: one pass over the values; a second pass only if there is something to say.
-    """
+    """Warn about values far outside the ranges of training; costs one pass over the values."""
     low, high = ranges
     with np.errstate(invalid="ignore", over="ignore"):
         room = np.where(is_constant(low, high), np.nan, FAR * (high - low))

@@ -25,10 +25,7 @@ class TableColumns:
 
 
 def columns_of(table: Any) -> TableColumns:
-    """Return the columns of a table as arrays of one length.
-
-    Missing values are NaN among numbers, NaT among times and None among words.
-    """
+    """Return columns as arrays; missing: NaN among numbers, NaT among times, None among words."""
     if hasattr(table, "to_dataframe"):
         table = _of_xarray(table)
     if isinstance(table, Mapping):

@@ -44,10 +44,7 @@ def window_starts(n_frames: int, size: int, step: int) -> np.ndarray:
 
 
 def cut(X: Sequences, size: int, step: int) -> tuple[Sequences, np.ndarray, np.ndarray]:
-    """Return the windows of all sequences, the place of each one's sequence, and its first frame.
-
-    The last frames of a sequence, fewer than `step`, may be in no window.
-    """
+    """Return the windows of all sequences, and the sequence and first frame of each window."""
     starts = [window_starts(n, size, step) for n in X.lengths.tolist()]
     owners = np.repeat(np.arange(len(X)), [len(one) for one in starts])
     first = np.concatenate([*starts, np.empty(0, np.int64)]).astype(np.int64)

@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from mvdfq.io.dataset import Case, Dataset, Format, Strings, gather
+from mvdfq._utils.checks import check_choice
+from mvdfq.io.dataset import Case, Dataset, Strings, gather
 from mvdfq.io.letters.residues import ALPHABETS, both_strands, clean, stranger
 from mvdfq.io.source import Glimpse, ReadError, Source, compiled, files_in, read_lines
 
@@ -44,9 +45,8 @@ def read_records(path: str | Path) -> Iterator[Record]:
         elif header is not None and not line.startswith(";"):
             parts += line.split()
         elif line and not line.startswith(";"):
-            raise ReadError(
-                path, f"line {number}: a sequence without a header", "records begin with '>'"
-            )
+            problem = f"line {number}: a sequence without a header"
+            raise ReadError(path, problem, "records begin with '>'")
     if header is None:
         raise ReadError(path, "holds no records", "records of a FASTA file begin with '>'")
     yield Record(start, header, "".join(parts))
@@ -70,9 +70,8 @@ def records_of(path: Path) -> list[Record]:
     try:
         from Bio import SeqIO
     except ImportError:
-        raise ReadError(
-            path, f"reading {kind} needs Biopython", "pip install biopython, or convert to FASTA"
-        ) from None
+        hint = "pip install biopython, or convert to FASTA"
+        raise ReadError(path, f"reading {kind} needs Biopython", hint) from None
     text = StringIO("\n".join(line for _, line in read_lines(path)))
     try:
         return from_biopython(SeqIO.parse(text, kind))
@@ -191,9 +190,7 @@ def read_fasta(
         name = None if is_label else record.id
         return Case(residues, find_label(record), name, find_group(record))
 
-    collect: Any = Strings
-    if strands == "both" and alphabet is not None:
-        collect = partial(both_strands, alphabet=alphabet)
+    collect: Any = partial(both_strands, alphabet=alphabet) if strands == "both" else Strings
     return gather(source, ((record.line, record) for record in records), read_case, collect)
 
 
@@ -215,14 +212,10 @@ def _headers_are_labels(source: Source, records: Sequence[Record]) -> bool:
 
 
 def _check_options(alphabet: str | None, lower: str, strands: str) -> None:
-    for name, value, allowed in (
-        ("alphabet", alphabet, ("auto", *ALPHABETS, None)),
-        ("lower", lower, ("upper", "mask", "keep")),
-        ("strands", strands, ("one", "both")),
-    ):
-        if value not in allowed:
-            *most, last = map(repr, allowed)
-            raise ValueError(f"{name} must be {', '.join(most)} or {last}, got {value!r}.")
+    if alphabet is not None:
+        check_choice(alphabet, "alphabet", ("auto", *ALPHABETS))
+    check_choice(lower, "lower", ("upper", "mask", "keep"))
+    check_choice(strands, "strands", ("one", "both"))
     if strands == "both" and alphabet not in ("dna", "rna"):
         raise ValueError(f"strands='both' needs alphabet='auto', 'dna' or 'rna', got {alphabet!r}.")
     if lower == "mask" and alphabet is None:
@@ -266,7 +259,7 @@ def _finder(source: Source, where: str | int | None, what: str) -> Callable[[Rec
     return found
 
 
-def _read(source: Source, **options: Any) -> Dataset:
+def read(source: Source, **options: Any) -> Dataset:
     """Read a file, several files or a folder; without other labels, files are classes."""
     files = list(source.files) or [source.path]
     if source.path.is_dir():
@@ -282,10 +275,8 @@ def _read(source: Source, **options: Any) -> Dataset:
         if root.is_dir() and all(file.parent != root for file in files):
             classes = [file.relative_to(root).parts[0] for file in files]
         source.remark(f"the files are the classes: {', '.join(dict.fromkeys(classes))[:200]}")
-        parts = [
-            replace(part, y=np.full(len(part), label))
-            for part, label in zip(parts, classes, strict=True)
-        ]
+        pairs = zip(parts, classes, strict=True)
+        parts = [replace(part, y=np.full(len(part), label)) for part, label in pairs]
     elif any(part.y is None for part in parts):
         bare = next(file for file, part in zip(files, parts, strict=True) if part.y is None)
         source.fail(f"{bare} has no labels, other files have labels in their headers")
@@ -295,14 +286,3 @@ def _read(source: Source, **options: Any) -> Dataset:
                  for name in part.names]  # fmt: skip
         data = replace(data, names=named)
     return replace(data, remarks=(*source.remarks, *data.remarks))
-
-
-FORMAT = Format(
-    "fasta",
-    is_fasta,
-    _read,
-    options=("label", "group", "strands"),
-    extensions=("fasta", "fa", "faa", "fna", "fastq", "fq", "gb", "gbk", "sto"),
-    is_series=False,
-    takes_many=True,
-)

@@ -1,8 +1,4 @@
-"""Profiles of proteins as 20 rows of numbers: PSI-BLAST's PSSM, HMMER3, HH-suite and npz.
-
-Of a hidden Markov model the emissions of the match states are read; insertions, deletions and
-transitions are not.
-"""
+"""Profiles of proteins as 20 rows of numbers: PSI-BLAST, match states of HMMER3 and HH-suite."""
 
 import re
 import zipfile
@@ -13,8 +9,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from mvdfq.io.dataset import Case, Dataset, Format, dataset_of
-from mvdfq.io.letters.residues import AMINO_ACIDS, scale_values
+from mvdfq._utils.checks import check_choice
+from mvdfq.io.dataset import Case, Dataset, dataset_of
+from mvdfq.io.letters.residues import AMINO_ACIDS, matrix_values
 from mvdfq.io.source import Glimpse, ReadError, Source, files_in, read_lines
 from mvdfq.io.tables.arrays import as_offsets, column, read_archive, required
 from mvdfq.io.tables.csv_tables import read_float
@@ -70,8 +67,7 @@ def read_profiles(path: str | Path, *, values: str = "log-odds", skip_bad: bool 
     >>> data.names, data.X[0][[0, 17]]
     (['d1'], array([[-1.,  5.], [ 4., -2.]], dtype=float32))
     """
-    if values not in ("log-odds", "probabilities"):
-        raise ValueError(f"values must be 'log-odds' or 'probabilities', got {values!r}.")
+    check_choice(values, "values", ("log-odds", "probabilities"))
     if zipfile.is_zipfile(path):
         if values == "log-odds":
             return read_profile_npz(path)
@@ -121,7 +117,7 @@ def _files(path: Path) -> list[Path]:
     return files
 
 
-def _is_profile(glimpse: Glimpse) -> bool:
+def is_profile(glimpse: Glimpse) -> bool:
     """Does the file, or the first file of the folder, begin like a profile?"""
     try:
         first = Glimpse(_files(glimpse.path)[0])
@@ -130,16 +126,9 @@ def _is_profile(glimpse: Glimpse) -> bool:
     return profile_kind(first.lines) is not None or {"pssm.npy", "start.npy"} <= first.members
 
 
-FORMAT = Format(
-    "profiles",
-    _is_profile,
-    lambda source, profile_values="log-odds": read_profiles(
-        source.path, skip_bad=source.skip_bad, values=profile_values
-    ),
-    options=("profile_values",),
-    extensions=("pssm", "hmm", "hhm"),
-    is_series=False,
-)
+def read(source: Source, profile_values: str = "log-odds") -> Dataset:
+    """Read the profiles of a source."""
+    return read_profiles(source.path, skip_bad=source.skip_bad, values=profile_values)
 
 
 def log_odds_to_probabilities(
@@ -186,7 +175,7 @@ def log_odds_to_probabilities(
 def _frequencies(background: Any) -> np.ndarray:
     if background is None:
         # In thousandths: A. B. Robinson, L. R. Robinson, PNAS 88, 1991.
-        background = scale_values("frequency")
+        background = matrix_values("frequency")[0]
     elif isinstance(background, str) and background == "uniform":
         background = np.ones(20)
     frequencies = np.array(background, dtype=float)
@@ -198,10 +187,8 @@ def _frequencies(background: Any) -> np.ndarray:
 def read_profile_npz(path: str | Path) -> Dataset:
     """Read the profiles of one npz file, as they are in the file.
 
-    The array ``pssm`` (n_positions, 20) holds all profiles one below the other, and ``start``
-    (n + 1) says where each profile begins. Three arrays are optional: ``ids``; ``label``, which
-    may number the names of classes in ``folds`` (a name ends at a tab); and ``columns``, the
-    letters of the columns, which are in alphabetic order by default.
+    Besides ``pssm`` and ``start`` there may be ``ids``; ``label``, which may number the names of
+    classes in ``folds`` (a name ends at a tab); and ``columns``, the letters of the columns.
     """
     source = Source(Path(path))
     arrays = read_archive(source)
@@ -294,10 +281,7 @@ def _read_one(path: Path, lines: Lines, model: "Model") -> Case:
 
 
 def _scores(text: str) -> list[float] | None:
-    """Return the first 20 numbers, also if only minus signs separate them; -I is missing.
-
-    Columns right of the scores, if any, are percentages and are left out.
-    """
+    """Return the first 20 numbers, which minus signs may separate; -I is missing."""
     scores = [np.nan if one == "-I" else float(one) for one in NUMBER.findall(text)[:20]]
     if len(scores) < 20 or NUMBER.sub("", text).strip():
         return None

@@ -1,10 +1,4 @@
-"""Letters: alphabets, strands, and residues as numbers by substitution matrices and scales.
-
-The rule for odd letters, applied here and nowhere else: B is the mean of D and N, Z of E and Q,
-J of I and L; U (selenocysteine) counts as C and O (pyrrolysine) as K. X, ``*``, ``-`` and ``.``
-are missing values (NaN), which keep their place and break words. Lower case counts as upper case,
-or as missing if lower case marks masked residues. Any other character is an error.
-"""
+"""Letters: alphabets, strands, and residues as numbers by substitution matrices and scales."""
 
 import csv
 import string
@@ -15,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from mvdfq._utils.checks import check_choice
 from mvdfq.sequences.check import check_collection
 from mvdfq.sequences.containers import Sequences, offsets_of
 
@@ -35,7 +30,8 @@ PAIRS = "RY SS WW KM BV DH NN XX -- .."
 COMPLEMENTS = {"dna": f"AT CG {PAIRS}", "rna": f"AU CG {PAIRS}"}
 # The order of channels wherever there is one channel per amino acid.
 AMINO_ACIDS = "ACDEFGHIKLMNPQRSTVWY"
-# The amino acids that an odd letter stands for: it is read as their mean, or as missing.
+# The amino acids that an odd letter stands for: it is read as their mean, or as a missing value,
+# which keeps its place and breaks words. U is selenocysteine, O is pyrrolysine.
 ODD = {"B": "DN", "Z": "EQ", "J": "IL", "U": "C", "O": "K", "X": "", "*": "", "-": "", ".": ""}
 # Tables of scales.csv. BLOSUM: S. Henikoff, J. G. Henikoff, "Amino acid substitution matrices
 # from protein blocks", PNAS 89, 1992, as made by their program matblas from Blocks 5.0 (62 in
@@ -94,8 +90,7 @@ def reverse_complement(sequence: str, alphabet: str = "dna") -> str:
     >>> reverse_complement("AACGTn"), reverse_complement("GGRU", alphabet="rna")
     ('nACGTT', 'AYCC')
     """
-    if alphabet not in COMPLEMENTS:
-        raise ValueError(f"alphabet must be 'dna' or 'rna', got {alphabet!r}.")
+    check_choice(alphabet, "alphabet", ("dna", "rna"))
     bad = stranger(sequence, alphabet)
     if bad is not None:
         raise ValueError(
@@ -178,19 +173,13 @@ def substitution_rows(
            [ 0.,  9., -2.],
            [-2., -3., -4.]], dtype=float32)
     """
-    if matrix not in MATRICES:
-        raise ValueError(f"matrix must be one of {', '.join(MATRICES)}, got {matrix!r}.")
+    check_choice(matrix, "matrix", MATRICES)
     return _looked_up(X, matrix_values(matrix), tuple(AMINO_ACIDS), lower)
 
 
 def matrix_values(name: str) -> np.ndarray:
-    """Return a matrix of `MATRICES` with rows and columns in the order of `AMINO_ACIDS`."""
+    """Return a matrix, or a scale as one row, with columns in the order of `AMINO_ACIDS`."""
     return np.array(_tables()[name])
-
-
-def scale_values(name: str) -> np.ndarray:
-    """Return a scale of `SCALES`, or ``"frequency"``, in the order of `AMINO_ACIDS`."""
-    return np.array(_tables()[name][0])
 
 
 @cache
@@ -249,7 +238,7 @@ def property_rows(
             raise ValueError(f"Scale {name!r} has no value for {', '.join(lacking)}.")
         if name not in own and name not in SCALES:
             raise ValueError(f"Scale {name!r} is not known; names are {', '.join(SCALES)}.")
-        scale = [own[name][letter] for letter in AMINO_ACIDS] if name in own else scale_values(name)
+        scale = [own[name][letter] for letter in AMINO_ACIDS] if name in own else _tables()[name][0]
         values.append(np.array(scale, dtype=float))
     return _looked_up(X, np.array(values), tuple(names), lower)
 
@@ -258,8 +247,7 @@ def _looked_up(
     X: Iterable[str], values: np.ndarray, names: tuple[str, ...], lower: str
 ) -> Sequences:
     """Return sequences whose frames are columns of `values`, (n_rows, 20), one per residue."""
-    if lower not in ("upper", "mask"):
-        raise ValueError(f"lower must be 'upper' or 'mask', got {lower!r}.")
+    check_choice(lower, "lower", ("upper", "mask"))
     strings = _check_strings(X)
     # one column per character code (127: all larger codes), and which codes are known
     table = np.full((len(values), 128), np.nan, dtype=np.float32)

@@ -1,7 +1,4 @@
-"""Sound files: recognised by their first bytes, opened, and decoded block by block to one channel.
-
-Of all memory, only the features grow with the length of the file.
-"""
+"""Sound files: recognised by their first bytes, and decoded block by block to one channel."""
 
 import hashlib
 import os
@@ -11,9 +8,9 @@ import stat
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, nullcontext
-from functools import lru_cache
+from functools import lru_cache, partial
 from io import BufferedReader, FileIO
 from math import gcd
 from pathlib import Path
@@ -84,10 +81,7 @@ def aac_kind(start: bytes) -> str | None:
 
 @contextmanager
 def _without_aac(stream: BinaryIO, name: str) -> Iterator[BinaryIO]:
-    """Yield the stream, or the samples of AAC as WAV, which ffmpeg decodes into a temporary file.
-
-    The kind of the file is given, and only files are opened: a playlist in disguise leads nowhere.
-    """
+    """Yield the stream, or the samples of AAC as WAV, which ffmpeg decodes to a temporary file."""
     kind = aac_kind(stream.read(16))
     stream.seek(0)
     if kind is None:
@@ -98,6 +92,7 @@ def _without_aac(stream: BinaryIO, name: str) -> Iterator[BinaryIO]:
         hint = "install ffmpeg, or convert the file where ffmpeg is: ffmpeg -i a.m4a a.wav"
         raise ReadError(name, "is AAC, which is read by ffmpeg, and ffmpeg is not found", hint)
     path = os.path.abspath(os.fsdecode(stream.raw.name))  # type: ignore[attr-defined]
+    # The kind is given, and only files are opened: a playlist in disguise leads nowhere.
     command = [program, "-nostdin", "-v", "error", "-protocol_whitelist", "file,pipe", "-f", kind,
                "-i", f"file:{path}", "-vn", "-fs", f"{MOST_DECODED}",
                "-f", "wav", "pipe:1"]  # fmt: skip
@@ -222,10 +217,16 @@ def _sound(stream: BinaryIO, name: str, recipe: AudioRecipe) -> Iterator[Any]:
 
     try:
         with _without_aac(stream, name) as plain:
-            _check_whole(plain, name)
-            is_silent = plain.read(4) in SILENT
+            start = plain.read(8)
+            announced, held = 8 + int.from_bytes(start[4:], "little"), plain.seek(0, os.SEEK_END)
             plain.seek(0)
-            with nullcontext() if is_silent else hushed(), soundfile.SoundFile(plain) as sound:
+            # Programs that cannot go back to the header write a very large size, and some miss the
+            # last byte of padding. The decoder would take the rest of a WAV for the whole.
+            if start[:4] == b"RIFF" and held + 8 < announced < 2**31 - 2**16:
+                problem = f"is damaged: it ends after {held} of {announced} bytes"
+                raise ReadError(name, problem, MEND)
+            quiet = nullcontext() if start[:4] in SILENT else hushed()
+            with quiet, soundfile.SoundFile(plain) as sound:
                 if not RATES[0] <= sound.samplerate <= RATES[1]:
                     problem = f"{sound.samplerate} samples per second"
                     raise ReadError(name, problem, f"from {RATES[0]} to {RATES[1]} are read")
@@ -238,19 +239,6 @@ def _sound(stream: BinaryIO, name: str, recipe: AudioRecipe) -> Iterator[Any]:
             reason = "no sound is found in the file"
         problem = f"is damaged or not sound ({reason})"
         raise ReadError(name, problem, f"{READABLE}; {MEND}") from None
-
-
-def _check_whole(stream: BinaryIO, name: str) -> None:
-    """Refuse a WAV that ends early: the decoder would take the rest for the whole."""
-    start = stream.read(8)
-    announced = 8 + int.from_bytes(start[4:], "little")
-    held = stream.seek(0, os.SEEK_END)
-    stream.seek(0)
-    # Programs that cannot go back to the header write a very large size, and some miss the last
-    # byte of padding.
-    if start[:4] == b"RIFF" and held + 8 < announced < 2**31 - 2**16:
-        problem = f"is damaged: it ends after {held} of {announced} bytes"
-        raise ReadError(name, problem, MEND)
 
 
 def _check_duration(seconds: float, name: str, recipe: AudioRecipe) -> None:
@@ -295,13 +283,7 @@ def _check_length(n: int, rate: int, name: str, recipe: AudioRecipe) -> None:
 
 
 def resampled(blocks: Iterable[np.ndarray], rate: int, wanted: int) -> Iterator[np.ndarray]:
-    """Yield a signal at another sampling rate, block by block.
-
-    The result has the same samples as `scipy.signal.resample_poly` of the whole signal: each
-    piece is resampled together with the neighbouring samples that the filter reaches, and the
-    neighbours are cut off again. Pieces begin at multiples of `down` samples, where input and
-    output samples have the same time.
-    """
+    """Yield a signal at another rate, block by block, as `resample_poly` does of the whole."""
     up, down = wanted // gcd(rate, wanted), rate // gcd(rate, wanted)
     if up == down:
         yield from blocks
@@ -309,39 +291,31 @@ def resampled(blocks: Iterable[np.ndarray], rate: int, wanted: int) -> Iterator[
     reach = -(-10 * max(up, down) // (up * down)) + 1  # of the filter, in units of `down` samples
     units = max(1, BLOCK // (4 * max(up, down)))
     rest = np.zeros(reach * down, dtype=np.float32)
-    needed = (units + 2 * reach) * down
+    needed, resample = (units + 2 * reach) * down, _resampler(up, down)
     for block in blocks:
         rest = np.concatenate([rest, block])
         while len(rest) >= needed:
-            yield _resample(rest[:needed], up, down)[reach * up : (reach + units) * up]
+            yield resample(rest[:needed])[reach * up : (reach + units) * up]
             rest = rest[units * down :]
     left = len(rest) - reach * down
-    last = _resample(np.concatenate([rest, np.zeros(reach * down, dtype=np.float32)]), up, down)
+    last = resample(np.concatenate([rest, np.zeros(reach * down, dtype=np.float32)]))
     yield last[reach * up : reach * up - (-left * up // down)]
 
 
-def _resample(samples: np.ndarray, up: int, down: int) -> np.ndarray:
-    from scipy.signal import resample_poly  # slow to import
-
-    return resample_poly(samples, up, down, window=_low_pass(up, down))
-
-
 @lru_cache(maxsize=8)
-def _low_pass(up: int, down: int) -> np.ndarray:
-    """Return the filter that `resample_poly` would design again in every call."""
-    from scipy.signal import firwin
+def _resampler(up: int, down: int) -> Callable[[np.ndarray], np.ndarray]:
+    """Return `resample_poly` with its filter, which it would design again in every call."""
+    from scipy.signal import firwin, resample_poly  # slow to import
 
     largest = max(up, down)
-    return firwin(20 * largest + 1, 1 / largest, window=("kaiser", 5.0)).astype(np.float32)
+    window = firwin(20 * largest + 1, 1 / largest, window=("kaiser", 5.0)).astype(np.float32)
+    return partial(resample_poly, up=up, down=down, window=window)
 
 
 @contextmanager
 def hushed() -> Iterator[None]:
-    """Hold back what is written to the error stream, and pass on all but the decoder's remarks.
-
-    The decoder writes to the stream of the process, past Python. What other threads write in the
-    meantime appears when the block ends. One thread at a time is in the block.
-    """
+    """Hold back what is written to the error stream, and pass on all but the decoder's remarks."""
+    # The decoder writes past Python; what other threads write appears when the block ends.
     with LOCK, tempfile.TemporaryFile() as held:
         try:
             screen = os.dup(STDERR)

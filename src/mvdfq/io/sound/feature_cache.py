@@ -1,8 +1,4 @@
-"""A cache folder for extracted features, named by content of the file, recipe and program.
-
-A cache only saves time: an entry that cannot be read is computed again, and an entry that cannot
-be written is not an error.
-"""
+"""A cache folder for features, by content of the file, recipe and program; it only saves time."""
 
 import hashlib
 import os

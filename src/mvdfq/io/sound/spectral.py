@@ -1,8 +1,4 @@
-"""The parts of MFCC: frames of a signal, windows, bands of a spectrum, cosine transforms.
-
-Frames are cut a few hundred at a time, at the same places however the samples come in: a file
-that is read block by block gives the same bits as the whole signal in memory.
-"""
+"""The parts of MFCC: frames (the same however samples come in), windows, bands, cosines."""
 
 import warnings
 from collections.abc import Iterable, Iterator
@@ -62,8 +58,7 @@ def window_values(window: Any, width: int) -> np.ndarray:
 @lru_cache(maxsize=16)
 def mel_triangles(sr: int, n_fft: int, n_mels: int, htk: bool, norm: Any, dtype: Any) -> np.ndarray:
     """Triangles of shape (n_bins, n_mels) whose corners are equally far apart in mel."""
-    low, high = _to_mel(np.array([0, sr / 2]), htk).tolist()
-    corners = _to_hz(np.linspace(low, high, n_mels + 2), htk)
+    corners = _corners(sr / 2, n_mels + 2, htk)
     bins = np.fft.rfftfreq(n_fft, 1 / sr)[:, None]
     rising = (bins - corners[:-2]) / np.diff(corners)[:-1]
     falling = (corners[2:] - bins) / np.diff(corners)[1:]
@@ -83,18 +78,15 @@ def mel_triangles(sr: int, n_fft: int, n_mels: int, htk: bool, norm: Any, dtype:
 _LINEAR, _BREAK, _STEP = 200 / 3, 1000.0, log(6.4) / 27
 
 
-def _to_mel(hz: np.ndarray, htk: bool) -> np.ndarray:
+def _corners(top: float, n: int, htk: bool) -> np.ndarray:
+    """Return frequencies from 0 to `top` that are equally far apart in mel."""
     if htk:
-        return 2595 * np.log10(1 + hz / 700)
-    above = _BREAK / _LINEAR + np.log(np.maximum(hz, _BREAK) / _BREAK) / _STEP
-    return np.where(hz < _BREAK, hz / _LINEAR, above)
-
-
-def _to_hz(mel: np.ndarray, htk: bool) -> np.ndarray:
-    if htk:
-        return 700 * (10 ** (mel / 2595) - 1)
-    above = _BREAK * np.exp(_STEP * (mel - _BREAK / _LINEAR))
-    return np.where(mel < _BREAK / _LINEAR, mel * _LINEAR, above)
+        highest = float(2595 * np.log10(1 + top / 700))
+        return 700 * (10 ** (np.linspace(0, highest, n) / 2595) - 1)
+    above = _BREAK / _LINEAR + float(np.log(max(top, _BREAK) / _BREAK)) / _STEP
+    mel = np.linspace(0, top / _LINEAR if top < _BREAK else above, n)
+    steep = _BREAK * np.exp(_STEP * (mel - _BREAK / _LINEAR))
+    return np.where(mel < _BREAK / _LINEAR, mel * _LINEAR, steep)
 
 
 @lru_cache(maxsize=16)

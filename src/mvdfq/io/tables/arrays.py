@@ -16,7 +16,7 @@ from typing import IO, Any
 import numpy as np
 
 from mvdfq._utils.files import guarded_array, replacing
-from mvdfq.io.dataset import Dataset, Format, joined_parts
+from mvdfq.io.dataset import Dataset, joined_parts
 from mvdfq.io.source import Source, unchanged
 from mvdfq.sequences import Sequences, check_sequences
 from mvdfq.sequences.converters import from_time_first
@@ -28,8 +28,10 @@ MARK = "mvdfq_series"
 # after the name.
 VALUES = ["x", "data", "values"]
 LENGTHS = ["lengths", "length", "len"]
-NAMES = ["names", "ids", "name", "id"]
-GROUPS = ["groups", "group"]
+COLUMNS = {"y": LABELS, "names": ["names", "ids", "name", "id"], "groups": ["groups", "group"]}
+# Our own names.
+OWN = {key: [key] for key in ("y", "names", "groups", "split")}
+Arrays = Mapping[str, Any]
 
 
 def read_archive(source: Source, names: Sequence[str] = ()) -> dict[str, np.ndarray]:
@@ -76,7 +78,7 @@ def _read(source: Source, file: IO[bytes], size: int, what: str) -> np.ndarray:
     return guarded_array(file, check)
 
 
-def required(source: Source, arrays: Mapping[str, np.ndarray], *names: str) -> list[np.ndarray]:
+def required(source: Source, arrays: Arrays, *names: str) -> list[np.ndarray]:
     """Return the arrays of these names; refuse an archive without one of them."""
     for name in names:
         if name not in arrays:
@@ -93,9 +95,7 @@ def as_offsets(source: Source, name: str, values: np.ndarray, n: int) -> np.ndar
     return offsets
 
 
-def column(
-    source: Source, arrays: Mapping[str, np.ndarray], keys: Sequence[str], n: int
-) -> np.ndarray | None:
+def column(source: Source, arrays: Arrays, keys: Sequence[str], n: int) -> np.ndarray | None:
     """Return the array that has one of the names in `keys`, with `n` values, or None."""
     for key in keys:
         if key in arrays:
@@ -135,7 +135,7 @@ def arrays_dataset(source: Source, arrays: Mapping[str, Any], time_first: bool) 
     return joined_parts(source.path, datasets, list(parts))
 
 
-def _own(source: Source, arrays: Mapping[str, np.ndarray]) -> Dataset:
+def _own(source: Source, arrays: Arrays) -> Dataset:
     """Read our own layout, with all optional arrays, after a check of their lengths."""
     if arrays[MARK].shape != () or arrays[MARK].dtype.kind not in "iu" or arrays[MARK] != 1:
         source.fail("a layout of a newer mvdfq", "update mvdfq: this version reads layout 1")
@@ -145,10 +145,6 @@ def _own(source: Source, arrays: Mapping[str, np.ndarray]) -> Dataset:
     offsets = as_offsets(source, "offsets", offsets, data.shape[1])
     names = column(source, arrays, ["channel_names"], len(data))
     flags = column(source, arrays, ["symbolic"], len(data))
-    per = {
-        key: column(source, arrays, [key], len(offsets) - 1)
-        for key in ("y", "names", "groups", "split")
-    }
     if np.isinf(data).any():
         frame = int(np.isinf(data).any(axis=0).argmax())
         i = int(np.searchsorted(offsets, frame, side="right"))
@@ -159,20 +155,20 @@ def _own(source: Source, arrays: Mapping[str, np.ndarray]) -> Dataset:
             channel_names=None if names is None else names.tolist(),
             sampling_rate=arrays["sampling_rate"].tolist() if "sampling_rate" in arrays else None,
         )
-    return _dataset(source, X, per)
+    return _dataset(source, arrays, X, OWN)
 
 
-def _dataset(source: Source, X: Sequences, per: dict[str, Any], part: str = "") -> Dataset:
-    """Return the data set with the columns `per` sequence; sequences without names get numbers."""
+def _dataset(
+    source: Source, arrays: Arrays, X: Sequences, columns: Mapping[str, list[str]], part: str = ""
+) -> Dataset:
+    """Return the data set with columns per sequence; sequences without names get numbers."""
+    per: Any = {name: column(source, arrays, keys, len(X)) for name, keys in columns.items()}
     names = per.pop("names")
-    if names is None:
-        named = [f"{source.stem}{part}:{i + 1}" for i in range(len(X))]
-    else:
-        named = [str(name) for name in names.tolist()]
-    return Dataset(X, names=named, **per)
+    numbers = (f"{source.stem}{part}:{i + 1}" for i in range(len(X)))
+    return Dataset(X, names=[*(numbers if names is None else map(str, names.tolist()))], **per)
 
 
-def _part(arrays: Mapping[str, np.ndarray], part: str) -> dict[str, np.ndarray]:
+def _part(arrays: Arrays, part: str) -> dict[str, np.ndarray]:
     """Return the arrays of one part under short names: ``x_train`` and ``train_x`` become ``x``."""
     found = {}
     for name, values in arrays.items():
@@ -182,9 +178,7 @@ def _part(arrays: Mapping[str, np.ndarray], part: str) -> dict[str, np.ndarray]:
     return found if any(name in found for name in VALUES) else {}
 
 
-def _foreign(
-    source: Source, arrays: Mapping[str, Any], time_first: bool, part: str = ""
-) -> Dataset:
+def _foreign(source: Source, arrays: Arrays, time_first: bool, part: str = "") -> Dataset:
     """Return the data set of arrays that have common names."""
     key = next((name for name in VALUES if name in arrays), None)
     if key is None:
@@ -198,9 +192,7 @@ def _foreign(
         X = _sequences(values, lengths, time_first)
     except ValueError as error:
         source.fail(f"array {key!r}: {error}")
-    families = {"y": LABELS, "names": NAMES, "groups": GROUPS}
-    per = {name: column(source, arrays, keys, len(X)) for name, keys in families.items()}
-    return _dataset(source, X, per, part)
+    return _dataset(source, arrays, X, COLUMNS, part)
 
 
 def _sequences(values: Any, lengths: np.ndarray | None, time_first: bool) -> Sequences:
@@ -234,15 +226,6 @@ def _sequences(values: Any, lengths: np.ndarray | None, time_first: bool) -> Seq
         )
     # the sequences were padded to one length
     return check_sequences([x[:, :n] for x, n in zip(X, lengths.tolist(), strict=True)])
-
-
-NPZ, NPY = (
-    Format(name, sniff, read, options=("time_first",), extensions=(name,))
-    for name, sniff, read in (
-        ("npz", lambda look: any(name.endswith(".npy") for name in look.members), read_npz),
-        ("npy", lambda look: look.start.startswith(b"\x93NUMPY"), read_npy),
-    )
-)
 
 
 def write_npz(

@@ -13,12 +13,11 @@ from typing import IO, Any
 
 import numpy as np
 
-from mvdfq.io.dataset import Dataset, Format
+from mvdfq.io.dataset import Dataset
 from mvdfq.io.source import Glimpse, Source, unchanged
 from mvdfq.io.tables.arrays import arrays_dataset
-from mvdfq.io.tables.column_roles import COLUMNS
 from mvdfq.io.tables.csv_tables import CHUNK, table_of
-from mvdfq.io.tables.in_memory import Frame, by_column, columns_dataset, table_dataset
+from mvdfq.io.tables.long_tables import Frame, by_column, columns_dataset, table_dataset
 from mvdfq.sequences.tables import TableColumns, as_column, columns_of
 
 # Bytes of a JSON file; as objects of Python its numbers take about ten times as much.
@@ -108,7 +107,7 @@ def read_excel(source: Source, **options: Any) -> Dataset:
             return table_dataset(source, table_of(source, rows), options)
 
 
-def _is_json(glimpse: Glimpse) -> bool:
+def is_json(glimpse: Glimpse) -> bool:
     """Does the file begin like a JSON list or object, as a table in JSON does?"""
     first = next(iter(glimpse.said), "")
     return first[:1] == "{" or (first[:1] == "[" and first[1:].lstrip()[:1] in ("{", "[", ""))
@@ -241,16 +240,6 @@ def _plain(source: Source, name: str, values: Any) -> Any:
     return values
 
 
-PARQUET, FEATHER, EXCEL, JSON, MAT = (
-    Format(name, sniff, read, options=options, extensions=(name, *more))
-    for name, sniff, read, options, more in (
-        ("parquet", lambda look: look.start.startswith(b"PAR1"), read_arrow, COLUMNS, ()),
-        ("feather", lambda look: look.start.startswith(b"ARROW1"), read_arrow, COLUMNS, ()),
-        ("xlsx", lambda look: "xl/workbook.xml" in look.members, read_excel, COLUMNS, ()),
-        ("json", _is_json, read_json, COLUMNS, ("jsonl", "ndjson")),
-        ("mat", lambda look: look.start.startswith(b"MATLAB 5.0"), read_mat, ("time_first",), ()),
-    )
-)
 # Files that are not read, by their ending: how to convert them.
 CONVERT = {
     **dict.fromkeys(("h5", "hdf5"), "mvdfq.io.write_npz('a.npz', h5py.File(PATH)['X'][:], y)"),

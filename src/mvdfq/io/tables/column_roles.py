@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from mvdfq.io.source import Glimpse, ReadError, Source
-from mvdfq.io.tables.csv_tables import glimpsed, has_header, is_given, is_value
+from mvdfq.io.tables.csv_tables import Names, glimpsed, has_header, is_given, is_value
 from mvdfq.io.tables.times import DATE, epoch_unit, moments, split_unit
 
 # How columns are called, in lower case and without spaces, dashes and underscores. The first name
@@ -43,7 +43,7 @@ FEW = 20
 class Roles:
     """The places of id, time, label and group in a row, and the places of the channels."""
 
-    header: Sequence[str]
+    header: Names
     places: Mapping[str, int]
     channels: Sequence[int]
     # Seconds per step of a time that is a number; None if the user did not name a unit.
@@ -60,11 +60,6 @@ class Roles:
     def names(self) -> list[str]:
         """The names of the channels."""
         return [self.header[i] for i in self.channels]
-
-    def by_key(self, cells: Sequence[Any]) -> dict[str, Any]:
-        """Columns by what they are: id, time, label and group, and channels by ``:name``."""
-        special = {key: cells[place] for key, place in self.places.items()}
-        return special | {f":{self.header[i]}": cells[i] for i in self.channels}
 
     def without(self, names: Collection[str]) -> "Roles":
         """Return the roles without some channels."""
@@ -98,22 +93,11 @@ class Columns:
     # Rows per second that all sequences are brought to.
     resample: float | None = None
 
-    @classmethod
-    def of(cls, options: Mapping[str, Any]) -> "Columns":
-        """Return the columns that are named in the options of a reader."""
-        return cls(**{key: value for key, value in options.items() if key in COLUMNS})
-
-    def find(
-        self,
-        source: Source,
-        header: Sequence[str],
-        sample: Sequence[Sequence[str]],
-        index: Collection[str] = (),
-    ) -> Roles:
+    def find(self, source: Source, header: Names, sample: Any = (), index: Any = ()) -> Roles:
         """Return the role of each column; `sample` holds the first rows.
 
-        Columns that the user names must be there. A second column of times, an empty column
-        without a name and columns of an `index` are left out; an index may be an id or a time.
+        A second column of times, an empty column without a name and columns of an `index` are left
+        out; an index may be an id or a time.
         """
         for name in (name for j, name in enumerate(header) if name and name in header[:j]):
             source.fail(f"line 1: two columns {name!r}", "names of columns must differ")
@@ -139,9 +123,7 @@ class Columns:
         is_clock = at is not None and not counts_rows(at, header, cells[at], ids)
         return Roles(header, places, chosen or free, self._unit(header), is_clock)
 
-    def _places(
-        self, source: Source, header: Sequence[str], apart: Collection[int]
-    ) -> dict[str, int]:
+    def _places(self, source: Source, header: Names, apart: Collection[int]) -> dict[str, int]:
         """Return the columns that the user names, and columns with a known name, except times."""
         named = {}
         for key in NAMES:
@@ -156,7 +138,7 @@ class Columns:
                 named[key] = place
         return {key: named[key] for key in ("id", "label", "group", "time") if key in named}
 
-    def _unit(self, header: Sequence[str]) -> float | None:
+    def _unit(self, header: Names) -> float | None:
         """Return the unit in ``time="clock:ms"``, in seconds."""
         if not isinstance(self.time, str) or ":" not in self.time or self.time in header:
             return None
@@ -172,23 +154,20 @@ def some(names: Sequence[str], most: int = 12) -> str:
     return shown if len(names) <= most else f"{shown} and {len(names) - most} more"
 
 
-def _named(source: Source, key: str, wish: str | int, header: Sequence[str]) -> int:
+def _named(source: Source, key: str, wish: str | int, header: Names) -> int:
     """Return the place of a column that the user names; a number counts from 0, or from the end."""
     if isinstance(wish, int) and -len(header) <= wish < len(header):
         return range(len(header))[wish]
     folded = [name.casefold() for name in header]
     bare = [split_unit(name)[0] for name in folded]
-    for names, name in (
-        (header, str(wish)),
-        (folded, str(wish).casefold()),
-        (bare, str(wish).casefold()),
-    ):
+    for names in (header, folded, bare):
+        name = str(wish) if names is header else str(wish).casefold()
         if names.count(name) == 1:
             return names.index(name)
     source.fail(f"line 1: no column {wish!r}", how_to_name(key, header))
 
 
-def how_to_name(key: str, header: Sequence[str]) -> str:
+def how_to_name(key: str, header: Names) -> str:
     """Return a hint for a column that is not there."""
     one = "; if the file holds one sequence, pass format='csv-folder'" if key == "id" else ""
     return f"{key}=NAME names one of {some(header)}{one}"
@@ -198,7 +177,7 @@ def _plain(name: str) -> str:
     return re.sub(r"[\s_-]", "", name.lower())
 
 
-def known_places(key: str, header: Sequence[str]) -> Iterator[int]:
+def known_places(key: str, header: Names) -> Iterator[int]:
     """Yield columns with a known name, the best first; ``label`` comes before ``label_id``."""
     plain = [_plain(name) for name in header]
     for name in NAMES[key]:
@@ -214,15 +193,8 @@ def is_index(name: str, place: int, index: Collection[str] = ()) -> bool:
     return name in index or bool(INDEX.fullmatch(name)) or (not place and not name)
 
 
-def _time_places(
-    header: Sequence[str], cells: Sequence[Sequence[str]], free: Sequence[int], ids: Any
-) -> Iterator[int]:
-    """Yield the columns that hold times, the best first.
-
-    Times that rise come first, by name and then by content. A column that is surely meant as
-    time, and does not rise, is left to the reader, which says what is wrong. Last come columns
-    that count rows.
-    """
+def _time_places(header: Names, cells: Sequence[Names], free: list[int], ids: Any) -> Iterator[int]:
+    """Yield columns of times: those that rise, those surely meant, those that count rows."""
     plain = [_plain(split_unit(name)[0]) for name in header]
     named = [i for name in NAMES["time"] for i in free if plain[i] == name]
     named += [i for i in free if TIME_PART.fullmatch(plain[i]) and i not in named]
@@ -243,16 +215,15 @@ def has_unit_of_time(name: str) -> bool:
     return bool(IN_UNITS_OF_TIME.fullmatch(name)) and split_unit(name)[1] is not None
 
 
-def _is_bare_series(roles: Roles, rows: Sequence[Sequence[str]]) -> bool:
+def _is_bare_series(roles: Roles, rows: Sequence[Names]) -> bool:
     """Is this one series: no header, label or id, few columns, and a first column that rises?"""
     n = len(roles.header)
     bare = list(roles.header) == list(map(str, range(n))) and not {"id", "label"} & {*roles.places}
-    if not bare or not 1 < n <= min(FEW, len(rows) // 2):
-        return False
-    return _rises([row[0] for row in rows], None, strictly=True)
+    few = 1 < n <= min(FEW, len(rows) // 2)
+    return bare and few and _rises([row[0] for row in rows], None, strictly=True)
 
 
-def counts_rows(i: int, header: Sequence[str], cells: Sequence[str], ids: Any = None) -> bool:
+def counts_rows(i: int, header: Names, cells: Sequence[str], ids: Any = None) -> bool:
     """Does column `i` number the rows, of the table or of each sequence?"""
     name = _plain(header[i])
     if name not in COUNTERS or (i and not name):
@@ -260,9 +231,7 @@ def counts_rows(i: int, header: Sequence[str], cells: Sequence[str], ids: Any = 
     return any(_rises(cells, each, by_one=True) for each in (ids, None))
 
 
-def _rises(
-    cells: Sequence[str], ids: Sequence[str] | None, by_one: bool = False, strictly: bool = False
-) -> bool:
+def _rises(cells: Names, ids: Any, by_one: bool = False, strictly: bool = False) -> bool:
     """Are the cells times that never go back within a sequence, or that count the rows?"""
     if not cells or not all(map(is_given, cells)):
         return False
@@ -279,11 +248,16 @@ def _rises(
     return True
 
 
+def has_layout(layout: str, glimpse: Glimpse) -> bool:
+    """Is the file a table of text of this layout?"""
+    return _text_layout(glimpse) == layout
+
+
 @lru_cache(maxsize=1)  # three formats ask for the same file
-def text_layout(glimpse: Glimpse) -> str | None:
-    """Return the layout of a table of text; None if the file is not such a table."""
-    table = None if glimpse.path.is_dir() else glimpsed(glimpse)
-    return None if table is None else layout_of(table, Columns.of(glimpse.options))
+def _text_layout(glimpse: Glimpse) -> str | None:
+    table = glimpsed(glimpse)
+    columns = {key: value for key, value in glimpse.options.items() if key in COLUMNS}
+    return None if table is None else layout_of(table, Columns(**columns))
 
 
 def layout_of(table: Any, columns: Columns) -> str | None:

@@ -124,8 +124,11 @@ class Commas:
         )
 
 
+Names = Sequence[str]
+# A row and its line number.
+Row = tuple[int, list[str]]
 # Line numbers, columns of cells, and numbered rows that lack cells.
-Batch = tuple[Sequence[int], list[Any], Sequence[tuple[int, list[str]]]]
+Batch = tuple[Sequence[int], list[Any], Sequence[Row]]
 
 
 @dataclass
@@ -135,7 +138,7 @@ class Table:
     header: list[str]
     is_named: bool
     sample: list[list[str]]
-    rows: Iterator[tuple[int, list[str]]]
+    rows: Iterator[Row]
     # Columns that were the index of a data frame, and what they are.
     index: Collection[str] = ()
     known: Mapping[str, str] = field(default_factory=dict)
@@ -151,15 +154,8 @@ class Table:
             yield [line for line, _ in whole], cells, torn
 
 
-def table_of(
-    source: Source,
-    rows: Iterator[tuple[int, list[str]]] | None = None,
-    wide: Sequence[Any] = (),
-) -> Table:
-    """Open a file, or rows of text, as a table; the first row may hold names of columns.
-
-    `wide` are names that only the header of a table with one series per row holds.
-    """
+def table_of(source: Source, rows: Iterator[Row] | None = None, wide: Sequence[Any] = ()) -> Table:
+    """Open a file, or rows of text, as a table; names of `wide` tables stand in headers only."""
     rows = rows_of(source) if rows is None else rows
     first = list(islice(rows, LOOK))
     if not first:
@@ -188,14 +184,14 @@ def glimpsed(glimpse: Glimpse) -> Table | None:
     return None if "file_name" in table.header else table
 
 
-def _below(rows: Sequence[Sequence[str]]) -> list[tuple[str, list[str]]]:
+def _below(rows: Sequence[Names]) -> list[tuple[str, list[str]]]:
     """Return the cells of the first row, each with what is given in the rows below it."""
     below = [row for row in rows[1:] if len(row) == len(rows[0])]
     columns = [[cell for cell in column if is_given(cell)] for column in zip(*below, strict=True)]
     return list(zip(rows[0], columns, strict=False))
 
 
-def is_unit_row(rows: Sequence[Sequence[str]]) -> bool:
+def is_unit_row(rows: Sequence[Names]) -> bool:
     """Does the first row below the header hold words where all rows below it hold numbers?"""
     if len(rows) < 2:
         return False
@@ -206,7 +202,7 @@ def is_unit_row(rows: Sequence[Sequence[str]]) -> bool:
     return len(words) > 1 or any(UNIT.fullmatch(word) for word in told)
 
 
-def has_names(rows: Sequence[Sequence[str]]) -> bool:
+def has_names(rows: Sequence[Names]) -> bool:
     """Does the first row hold names? A word above numbers is a name; words above words are not."""
     first = rows[0]
     told = [name for name, cells in _below(rows) if 2 * sum(map(is_value, cells)) > len(cells)]
@@ -215,7 +211,7 @@ def has_names(rows: Sequence[Sequence[str]]) -> bool:
     return not all(map(is_value, told or first))
 
 
-def has_header(rows: Sequence[Sequence[str]], names: Sequence[Any] = ("label",)) -> bool:
+def has_header(rows: Sequence[Names], names: Sequence[Any] = ("label",)) -> bool:
     """Does the first row hold names? At the ends of a wide row a word may be a label."""
     row = rows[0]
     inner = row[1:-1] if len(row) > 2 else row
@@ -233,7 +229,7 @@ def counts_up(cells: Sequence[str]) -> bool:
     return all(int(b) - int(a) == 1 for a, b in pairwise(cells))
 
 
-def rows_of(source: Source) -> Iterator[tuple[int, list[str]]]:
+def rows_of(source: Source) -> Iterator[Row]:
     """Yield the rows of a table of numbers that are not blank, with their line numbers."""
     lines = (line for _, line in source.lines())
     first, delimiter = _without_notes(list(islice(lines, LOOK)))
@@ -242,22 +238,27 @@ def rows_of(source: Source) -> Iterator[tuple[int, list[str]]]:
 
 def _without_notes(lines: Sequence[str]) -> tuple[list[str], str]:
     """Return the first lines with the comments above the table made blank, and the delimiter."""
-    lines, mark = list(lines), ""
+    lines, told = list(lines), ""
     for i, line in enumerate(map(str.strip, lines)):
-        told = SEPARATOR.fullmatch(line)
-        if line and line[0] not in "#%" and not told:
+        match = SEPARATOR.fullmatch(line)
+        if line and line[0] not in "#%" and not match:
             break
-        lines[i], mark = "", told[1] if told else mark
-    return lines, mark or _delimiter(lines)
+        lines[i], told = "", match[1] if match else told
+    said = [line for line in lines if line.strip()]
+    # The mark that separates most numbers, of equals the rarer: 1,5;2,5 has two cells.
+    scores = {
+        mark: sum(bool(NUMBER.fullmatch(c.strip())) for line in said for c in line.split(mark))
+        for mark in MARKS
+        if said and mark in said[0].strip()
+    }
+    # One column of numbers with decimal commas: the name above it holds no comma.
+    return lines, told or max(scores, key=scores.__getitem__, default=";")
 
 
 def named_rows(
     source: Source, required: Sequence[str], optional: Sequence[str] = ()
 ) -> Iterator[tuple[int, dict[str, str]]]:
-    """Yield the rows of a table of words as dictionaries, with their line numbers.
-
-    The first line holds the names of the columns, in any order and any case, and the delimiter.
-    """
+    """Yield rows of words as dictionaries, with line numbers; the first row holds the names."""
     lines = (line for _, line in source.lines())
     first = list(islice(lines, LOOK))
     names = next((line for line in first if line.strip()), "")
@@ -283,7 +284,7 @@ def named_rows(
             yield number, dict(zip(header, cells, strict=True))
 
 
-def _rows(source: Source, lines: Iterable[str], delimiter: str) -> Iterator[tuple[int, list[str]]]:
+def _rows(source: Source, lines: Iterable[str], delimiter: str) -> Iterator[Row]:
     """Yield rows that are not blank, as stripped cells: the only call of the csv module."""
     # A cell in quotes may go on in the next line, and holds the newline then.
     whole = (f"{line.strip() if delimiter == ' ' else line}\n" for line in lines)
@@ -296,18 +297,6 @@ def _rows(source: Source, lines: Iterable[str], delimiter: str) -> Iterator[tupl
                 yield reader.line_num, cells
     except csv.Error as error:
         source.fail(f"line {reader.line_num}: {error}")
-
-
-def _delimiter(lines: Sequence[str]) -> str:
-    """Return the mark that separates most numbers, of equals the rarer: 1,5;2,5 has two cells."""
-    lines = [line for line in lines if line.strip()]
-    marks = [mark for mark in MARKS if lines and mark in lines[0].strip()]
-    scores = {
-        mark: sum(bool(NUMBER.fullmatch(c.strip())) for line in lines for c in line.split(mark))
-        for mark in marks
-    }
-    # One column of numbers with decimal commas: the name above it holds no comma.
-    return max(scores, key=lambda mark: scores[mark]) if scores else ";"
 
 
 def is_given(word: str) -> bool:

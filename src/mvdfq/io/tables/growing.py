@@ -1,7 +1,7 @@
 """A long table that grows by chunks; a look at all values finds channels that are none."""
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -88,9 +88,7 @@ class Growing:
 
     def add(self, lines: Sequence[int], cells: Mapping[str, Sequence[Any]], roles: Roles) -> None:
         """Add rows, given as columns: id, time, label and group, and channels by ``:name``."""
-        if "id" not in cells:
-            cells = {"id": self._runs(cells), **cells}
-        ids = self.code("id", cells["id"])
+        ids = self.code("id", cells["id"] if "id" in cells else self._runs(cells))
         unit, clock = None, "time"
         if "time" in cells:
             clock = roles.header[roles.places["time"]]
@@ -99,13 +97,9 @@ class Growing:
             self.units.setdefault(who, unit)
         where = list(zip(lines, ids.tolist(), strict=True))
         times = cells["time"] if "time" in cells else list(map(str, lines))
-        kept = {
-            "id": ids,
-            "line": np.array(lines),
-            "time": self._each(moments, times, clock, where),
-        }
-        for kind in {"label", "group"} & cells.keys():
-            kept[kind] = self.code(kind, cells[kind])
+        kept = {kind: self.code(kind, cells[kind]) for kind in {"label", "group"} & cells.keys()}
+        kept |= {"id": ids, "line": np.array(lines)}
+        kept["time"] = self._each(moments, times, clock, where)
         for name in self.channels:
             column: Any = self._given(cells[f":{name}"])
             reader: Any = floats
@@ -117,14 +111,12 @@ class Growing:
         for key, values in kept.items():
             self.chunks.setdefault(key, []).append(values)
 
-    def _runs(self, cells: Mapping[str, Sequence[Any]]) -> list[str]:
-        """Return a name for each row: a run of rows with one label and group is a sequence."""
-        found = []
+    def _runs(self, cells: Mapping[str, Sequence[Any]]) -> Iterator[str]:
+        """Yield a name for each row: a run of rows with one label and group is a sequence."""
         for key in zip(*(cells[kind] for kind in ("group", "label") if kind in cells), strict=True):
             self.n_runs += key != self.last
             self.last = key
-            found.append(" ".join([*key, str(self.n_runs)]))
-        return found
+            yield " ".join([*key, str(self.n_runs)])
 
     def _given(self, cells: Any) -> Any:
         """Return cells with nothing in place of what the user calls missing."""
@@ -270,12 +262,7 @@ class Growing:
             spoil(i, "the label is missing")
 
     def _judge(self, table: dict[str, np.ndarray], starts: np.ndarray) -> None:
-        """Look for channels that are something else, and say what was taken as what.
-
-        A column that never changes within a sequence and tells the class is left out. A column
-        that rises in every sequence is the time if no other column is. Channels that the user
-        names stay channels; codes of words have no order.
-        """
+        """Look for channels that tell the class or the time, and say what was taken as what."""
         assert self.roles is not None  # there are rows
         words = sorted(name for name, is_text in self.is_text.items() if is_text)
         told: list[str] = []

@@ -1,23 +1,210 @@
-"""One time point per row: long tables, and folders with one table per series."""
+"""Any table, of text or in memory -> a data set: a time point, a series or a cell per row."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from mvdfq.io.dataset import Dataset, Format
+import numpy as np
+
+from mvdfq.io.dataset import Case, Dataset, dataset_of
 from mvdfq.io.source import Glimpse, ReadError, Source, files_in
-from mvdfq.io.tables.column_roles import COLUMNS, Columns, Roles, how_to_name, text_layout
-from mvdfq.io.tables.csv_tables import METADATA, TABLES, table_of
+from mvdfq.io.tables.column_roles import (
+    Columns,
+    Roles,
+    has_layout,
+    how_to_name,
+    known_places,
+    layout_of,
+    some,
+)
+from mvdfq.io.tables.csv_tables import CHUNK, LOOK, METADATA, Batch, table_of
 from mvdfq.io.tables.growing import Growing
+from mvdfq.io.tables.series_rows import read_wide
+from mvdfq.sequences.containers import is_table
+from mvdfq.sequences.converters import channels_first
+from mvdfq.sequences.tables import TableColumns, columns_of, is_missing
 
 ENDING = re.compile(r"\.(csv|tsv)(\.gz)?$", re.IGNORECASE)
 NO_ROWS = "a header, but no rows"
+# The name of a series, its file, what opens the file as a table, and its label, if known.
+Series = tuple[str, Path, Callable[[Source], Any], Mapping[str, str]]
+# What errors call a table that is not a file.
+TABLE = Path("table")
+# Cells that are looked at to find out what the columns are.
+CELLS = 5000
 
 
-def long_dataset(source: Source, columns: Columns, table: Any) -> Dataset:
-    """Read the rows of a table, each a time point of the sequence that its id names."""
+@dataclass
+class Frame:
+    """A table of arrays like a `Table` of text; `parts` yields columns of some rows at a time."""
+
+    header: list[str]
+    parts: Callable[[], Iterator[Sequence[np.ndarray]]]
+    index: Collection[str] = ()
+    known: Mapping[str, str] = field(default_factory=dict)
+    is_named: bool = True
+    row: str = "row"
+
+    @classmethod
+    def of(cls, table: TableColumns) -> "Frame":
+        """Return the frame of columns in memory."""
+        arrays = list(table.arrays.values())
+        size = len(arrays[0]) if arrays else 0
+
+        def parts() -> Iterator[list[np.ndarray]]:
+            for start in range(0, size, CHUNK):
+                yield [values[start : start + CHUNK] for values in arrays]
+
+        return cls(list(table.arrays), parts, table.index, table.known)
+
+    @cached_property
+    def sample(self) -> list[list[str]]:
+        """The first rows as text, fewer of a table with many columns."""
+        n_rows = max(20, min(LOOK, CELLS // max(1, len(self.header))))
+        first = [values[:n_rows] for values in next(self.parts(), [])]
+        return [list(row) for row in zip(*map(_as_text, first), strict=True)]
+
+    @property
+    def rows(self) -> Iterator[tuple[int, list[Any]]]:
+        """All rows with their numbers, as numbers and text."""
+        plain = (
+            zip(*(v.tolist() if v.dtype.kind in "biuf" else _as_text(v) for v in part), strict=True)
+            for part in self.parts()
+        )
+        return ((i, list(row)) for i, row in enumerate(chain.from_iterable(plain), 1))
+
+    def batches(self, special: Collection[int] = ()) -> Iterator[Batch]:
+        """Yield row numbers and columns: numbers as arrays, `special` columns and words as text."""
+        done = 0
+        for part in self.parts():
+            cells = [
+                _as_text(values)
+                if i in special or values.dtype.kind not in "biufm"
+                else _seconds(values).astype(float)
+                for i, values in enumerate(part)
+            ]
+            rows = range(done + 1, done + 1 + len(part[0]))
+            yield rows, cells, ()
+            done += len(rows)
+
+
+def _seconds(values: np.ndarray) -> np.ndarray:
+    """Return spans of time in seconds, and other values as they are."""
+    return values / np.timedelta64(1, "s") if values.dtype.kind == "m" else values
+
+
+def _as_text(values: np.ndarray) -> list[str]:
+    """Return values as a file would hold them; a missing value is empty text."""
+    values = _seconds(values)
+    plain = (np.datetime_as_string(values) if values.dtype.kind == "M" else values).tolist()
+    for value in plain if values.dtype.kind in "OS" else ():
+        if isinstance(value, dict | list | bytes | np.ndarray):
+            kind = type(value).__name__
+            hint = "numbers, text and times are read"
+            raise ValueError(f"a cell holds {kind}: {value!r:.40}; {hint}")
+    lost = is_missing(values).tolist()
+    return ["" if no else str(value) for no, value in zip(lost, plain, strict=True)]
+
+
+def table_dataset(source: Source, table: Any, options: Mapping[str, Any]) -> Dataset:
+    """Read a table: one time point per row, one series per row, or one series in all."""
+    options = {**table.known, **options}
+    columns = Columns(**options)
+    layout = layout_of(table, columns) if table.sample else "one"
+    if columns.id not in ("id", None) or layout == "long":
+        return read_long(source, table, **options)
+    if layout == "wide":
+        return read_wide(source, table, **options)
+    if layout != "one":
+        hint = f"id=NAME names one of {some(table.header)}; mvdfq.io.read([table]) reads one series"
+        source.fail("no column of ids", hint)
+    return series_dataset(source, columns, [(source.stem, source.path, lambda _: table, {})])
+
+
+def read_memory(
+    X: Any, options: Mapping[str, Any] | None = None, source: Source | None = None
+) -> Dataset:
+    """Read a table, or tables of one series each; without options a label needs its name."""
+    source = Source(TABLE) if source is None else source
+    if isinstance(X, list | tuple):
+        is_records = all(isinstance(one, Mapping) for one in X)
+        cells = chain.from_iterable(one.values() for one in X if is_records)
+        is_one = is_records and not any(map(_is_series, cells))
+        X = by_column(X) if is_one else {f"{TABLE} {i}": table for i, table in enumerate(X)}
+    # a Dataset of xarray is a mapping, too
+    is_many = isinstance(X, Mapping) and not hasattr(X, "to_dataframe") and bool(X)
+    with source.guard():
+        if is_many and all(map(is_table, X.values())):
+            frames: list[Any] = [
+                (str(name), Path(name), lambda _, table=table: Frame.of(columns_of(table)), {})
+                for name, table in X.items()
+            ]
+            return series_dataset(source, Columns(**options or {}), frames)
+        table = columns_of(X)
+        if options is None and not list(known_places("label", list(table.arrays))):
+            options = {"label": None}
+        return columns_dataset(source, table, options or {})
+
+
+def columns_dataset(source: Source, table: TableColumns, options: Mapping[str, Any]) -> Dataset:
+    """Read columns; a cell may hold a value, or a series of values."""
+    lengths = {name: len(values) for name, values in table.arrays.items()}
+    if len(set(lengths.values())) > 1:
+        source.fail(f"columns of different lengths: {lengths}"[:300])
+    if not any(lengths.values()):
+        source.fail("no rows")
+    objects = {name: values for name, values in table.arrays.items() if values.dtype.kind == "O"}
+    # Every cell holds several values, as in the nested frames of sktime.
+    nested = [name for name, values in objects.items() if all(map(_is_series, values))]
+    if nested:
+        return _nested_dataset(source, table, nested, Columns(**options))
+    return table_dataset(source, Frame.of(table), options)
+
+
+def _is_series(value: Any) -> bool:
+    return hasattr(value, "__len__") and not isinstance(value, str | bytes | Mapping)
+
+
+def _nested_dataset(
+    source: Source, table: TableColumns, nested: Sequence[str], columns: Columns
+) -> Dataset:
+    """Read a table whose rows are sequences and whose cells are the channels of a sequence."""
+    arrays = table.arrays
+    header = [name for name in arrays if name not in nested]
+    places = replace(columns, time=None, channels=None).find(source, header, []).places
+    about = {key: _as_text(arrays[header[place]]) for key, place in places.items()}
+    chosen = [str(name) for name in columns.channels or nested if str(name) in nested]
+    cases = []
+    for i in range(len(arrays[nested[0]])):
+        try:
+            rows = [np.asarray(arrays[name][i], dtype=float) for name in chosen]
+        except (ValueError, TypeError) as error:
+            source.fail(f"row {i + 1}: {error}", "cells hold lists of numbers")
+        if len({row.shape for row in rows}) > 1:
+            source.fail(f"row {i + 1}: channels of different lengths")
+        values = rows[0] if len(rows) == 1 and rows[0].ndim == 2 else np.array(rows)
+        told = {key: words[i] for key, words in about.items()}
+        name = told.pop("id", f"{source.stem}:{i + 1}")
+        cases.append(Case(values, told.get("label"), name, told.get("group")))
+    data = dataset_of(source, cases, channels_first)
+    if data.X.n_rows != len(chosen):
+        return data
+    return replace(data, X=replace(data.X, channel_names=tuple(chosen)))
+
+
+def by_column(records: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
+    """Return the values of records by name; None where a record lacks a name."""
+    names = dict.fromkeys(name for record in records for name in record.keys())
+    return {name: [record.get(name) for record in records] for name in names}
+
+
+def read_long(source: Source, table: Any = None, **options: Any) -> Dataset:
+    """Read the rows of a table, or of a file of text, each a time point of a sequence."""
+    columns, table = Columns(**options), table_of(source) if table is None else table
     roles = columns.find(source, table.header, table.sample, table.index)
     if "id" not in roles.places and not roles.has_runs:
         source.fail("line 1: no column of ids", how_to_name("id", roles.header))
@@ -25,7 +212,7 @@ def long_dataset(source: Source, columns: Columns, table: Any) -> Dataset:
         source.fail(f"line 1: column {roles.header.index('') + 1} has no name")
     if not roles.channels:
         source.fail("line 1: no column besides id, time, label and group")
-    growing = Growing(source, columns, roles, is_named=table.is_named, row=table.row)
+    growing = Growing(source, columns, roles, is_named=table.is_named)
     _add_rows(growing, source, table, roles, {})
     return growing.dataset()
 
@@ -34,8 +221,8 @@ def _add_rows(
     growing: Growing, file: Source, table: Any, roles: Roles, facts: Mapping[str, str]
 ) -> None:
     """Add the rows of a table; `facts` are the same in all rows: the name and label of a file."""
-    # a run of rows has a label
-    place, n_rows = roles.places.get("id", roles.places.get("label", 0)), 0
+    growing.row, n_rows = table.row, 0
+    place = roles.places.get("id", roles.places.get("label", 0))  # a run of rows has a label
     for lines, cells, torn in table.batches(roles.places.values()):
         for line, row in torn:  # its sequence is spoilt
             above = "header" if table.is_named else "first line"
@@ -47,7 +234,10 @@ def _add_rows(
             growing.spoil(growing.code("id", [name])[0], problem)
         if not lines:
             continue
-        keyed = roles.by_key(cells) | {key: [word] * len(lines) for key, word in facts.items()}
+        # id, time, label and group, and channels by ":name"
+        keyed = {key: cells[place] for key, place in roles.places.items()}
+        keyed |= {f":{roles.header[i]}": cells[i] for i in roles.channels}
+        keyed |= {key: [word] * len(lines) for key, word in facts.items()}
         who = list(keyed["id" if "id" in keyed else "label"])
         if "" in who:
             file.fail(f"{table.row} {lines[who.index('')]}: no id or label")
@@ -55,23 +245,6 @@ def _add_rows(
         n_rows += len(lines)
     if not n_rows:
         file.fail(NO_ROWS)
-
-
-LONG_CSV = Format(
-    "long-csv",
-    lambda glimpse: text_layout(glimpse) == "long",
-    lambda source, **options: long_dataset(source, Columns(**options), table_of(source)),
-    options=COLUMNS,
-    extensions=TABLES,
-)
-
-
-def _is_csv_folder(glimpse: Glimpse) -> bool:
-    """Is this one series, or a folder with a table whose first lines hold a number?"""
-    if not glimpse.path.is_dir():
-        return text_layout(glimpse) == "one"
-    return any(re.search(r"\d", line) for file in csv_files(glimpse.path)[:1]
-               for line in Glimpse(file).lines)  # fmt: skip
 
 
 def csv_files(folder: Path) -> list[Path]:
@@ -99,14 +272,9 @@ def read_csv_folder(source: Source, elsewhere: bool = False, **options: Any) -> 
     return series_dataset(source, columns, tables)
 
 
-def series_dataset(
-    source: Source,
-    columns: Columns,
-    tables: Sequence[tuple[str, Path, Callable[[Source], Any], Mapping[str, str]]],
-    row: str = "line",
-) -> Dataset:
-    """Read tables of one series each, given as name, path, what opens it, and label and group."""
-    growing = Growing(source, columns, row=row)
+def series_dataset(source: Source, columns: Columns, tables: Sequence[Series]) -> Dataset:
+    """Read tables of one series each."""
+    growing = Growing(source, columns)
     for i, (name, path, opened, facts) in enumerate(tables):
         who = growing.code("id", [name])[0]
         growing.paths[int(who)] = path
@@ -125,7 +293,7 @@ def series_dataset(
 
 def _roles(growing: Growing, file: Source, table: Any, facts: Mapping[str, str]) -> Roles:
     """Return the role of each column; compare the channels with the channels of the first file."""
-    columns = Columns.of({**vars(growing.columns), **{key: key for key in facts}})
+    columns = replace(growing.columns, **{key: key for key in facts})
     roles = columns.find(file, table.header, table.sample, table.index)
     roles = replace(roles, places={k: i for k, i in roles.places.items() if k != "id"})
     if "label" in facts and "label" in roles.places:
@@ -143,10 +311,9 @@ def _roles(growing: Growing, file: Source, table: Any, facts: Mapping[str, str])
     return roles
 
 
-CSV_FOLDER = Format(
-    "csv-folder",
-    _is_csv_folder,
-    read_csv_folder,
-    options=(*(name for name in COLUMNS if name != "id"), "elsewhere"),
-    takes_many=True,
-)
+def is_csv_folder(glimpse: Glimpse) -> bool:
+    """Is this one series, or a folder with a table whose first lines hold a number?"""
+    if not glimpse.path.is_dir():
+        return has_layout("one", glimpse)
+    return any(re.search(r"\d", line) for file in csv_files(glimpse.path)[:1]
+               for line in Glimpse(file).lines)  # fmt: skip

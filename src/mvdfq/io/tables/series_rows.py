@@ -1,20 +1,20 @@
 """One series per row: wide tables, and Weka's .arff, where a relational attribute is a series."""
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from mvdfq.io.dataset import Case, Dataset, Format, gather, read_header
+from mvdfq.io.dataset import Case, Dataset, gather, read_header
 from mvdfq.io.source import Source
-from mvdfq.io.tables.column_roles import Columns, counts_rows, is_index, text_layout
+from mvdfq.io.tables.column_roles import Columns, counts_rows, is_index
 from mvdfq.io.tables.csv_tables import (
     MISSING,
-    TABLES,
     Commas,
+    Names,
     channel_values,
     floats,
     is_given,
@@ -34,14 +34,10 @@ KEY = re.compile(r"@(relation|attribute)\b", re.IGNORECASE)
 NUMERIC = ("numeric", "real", "integer")
 
 
-def read_wide(source: Source, **options: Any) -> Dataset:
-    """Read a table of text with one series per row."""
+def read_wide(source: Source, table: Any = None, **options: Any) -> Dataset:
+    """Read the rows of a table, or of a file of text, each a series."""
     columns = Columns(**options)
-    return wide_dataset(source, columns, table_of(source, wide=(columns.label, "label")))
-
-
-def wide_dataset(source: Source, columns: Columns, table: Any) -> Dataset:
-    """Read the rows of a table, each a series."""
+    table = table_of(source, wide=(columns.label, "label")) if table is None else table
     header, sample = table.header if table.is_named else [], table.sample
     # Without a header the user gives numbers of columns.
     named: dict[str, Any] = {"id": columns.id, "group": columns.group}
@@ -92,11 +88,7 @@ def _label_place(
 
 
 def _wide_row(
-    row: list[Any],
-    header: Sequence[str],
-    places: Mapping[str, int],
-    commas: Commas,
-    missing: Collection[Any],
+    row: list[Any], header: Names, places: Mapping[str, int], commas: Commas, missing: set[Any]
 ) -> Case:
     """Read the values, the label, the name and the group of one row, of text or of numbers."""
     if header and len(row) != len(header):
@@ -126,15 +118,6 @@ def _wide_row(
     if label is not None and "e+" in label.lower() and is_number(label):
         label = f"{float(label):g}"  # 1.000e+00, as programs write the number of a class, is 1
     return Case(values[None], label, words.get("id"), words.get("group"))
-
-
-WIDE = Format(
-    "wide-csv",
-    lambda glimpse: text_layout(glimpse) == "wide",
-    read_wide,
-    options=("label", "id", "group", "missing"),
-    extensions=TABLES,
-)
 
 
 @dataclass
@@ -266,12 +249,3 @@ def _unquoted(text: str) -> str:
         return text
     text = text[1:-1]
     return ESCAPE.sub(lambda match: "\n" if match[1] == "n" else match[1], text)
-
-
-ARFF = Format(
-    "arff",
-    lambda glimpse: bool(glimpse.said and KEY.match(glimpse.said[0])),
-    read_arff,
-    options=("label", "id"),
-    extensions=("arff",),
-)

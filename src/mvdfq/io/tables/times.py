@@ -5,6 +5,7 @@ import warnings
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -103,12 +104,8 @@ def epoch_unit(cells: Sequence[str]) -> float | None:
 
 
 def unit_of(name: str, cells: Sequence[str]) -> float | None:
-    """Return seconds per unit of a column of times; None if nothing tells the unit.
-
-    Dates are in nanoseconds, see `moments`. A number is in the unit that the name tells, or in
-    the unit that its size tells. Numbers with decimals are seconds. Other whole numbers may be
-    anything: they count rows, or milliseconds.
-    """
+    """Return seconds per unit of a column of times: by name, or by size; None if nothing tells."""
+    # Dates are in nanoseconds, decimals are seconds; whole numbers may count rows, or milliseconds.
     numbers = [cell for cell in cells if is_value(cell) and is_given(cell)]
     if 2 * len(numbers) < len(cells):
         return 1e-9
@@ -118,9 +115,7 @@ def unit_of(name: str, cells: Sequence[str]) -> float | None:
     return unit
 
 
-def at_one_rate(
-    source: Source, X: Sequences, seconds: Sequence[np.ndarray | None], rate: float | None = None
-) -> Sequences:
+def at_one_rate(source: Source, X: Sequences, seconds: list[Any], rate: float | None) -> Sequences:
     """Return sequences at `rate`, or with the rate that their times in `seconds` tell."""
     check_sampling_rate(rate, "resample")
     known = [times for times in seconds if times is not None]
@@ -139,10 +134,8 @@ def at_one_rate(
     middle = plain if abs(plain - middle) <= 1e-5 * middle else middle
     if (np.abs(np.log(rates / middle)) > np.log1p(SAME_RATE)).any():
         low, high = rates.min(), rates.max()
-        source.remark(
-            f"the sampling rates differ: {low:.4g} to {high:.4g} rows per second; "
-            f"resample={middle:g} brings all sequences to one rate"
-        )
+        told = f"the sampling rates differ: {low:.4g} to {high:.4g} rows per second"
+        source.remark(f"{told}; resample={middle:g} brings all sequences to one rate")
         return X
     steps = (np.diff(times) for times in known)
     uneven = sum(bool(one.size and one.max() > GAP * np.median(one)) for one in steps)
@@ -155,9 +148,7 @@ def at_one_rate(
     return replace(X, sampling_rate=middle)
 
 
-def _resampled(
-    source: Source, X: Sequences, seconds: Sequence[np.ndarray], rate: float
-) -> Sequences:
+def _resampled(source: Source, X: Sequences, seconds: list[np.ndarray], rate: float) -> Sequences:
     parts = []
     for x, times in zip(X, seconds, strict=True):
         if times[-1] * rate > MOST_PLACES * len(times):

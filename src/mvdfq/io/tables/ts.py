@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from mvdfq._utils.files import replacing
-from mvdfq.io.dataset import Case, Dataset, Format, gather, read_header
+from mvdfq.io.dataset import Case, Dataset, gather, read_header
 from mvdfq.io.source import Source
 from mvdfq.io.tables.csv_tables import COUNT, MISSING, channel_values, numbers
 from mvdfq.io.tables.times import SAME_RATE, moments, unit_of
@@ -158,14 +158,6 @@ def _without_times(line: str) -> tuple[list[str], list[str]]:
         if len(times) == len(clocks[0]) and (moments(times) != moments(clocks[0])).any():
             raise ValueError(f"channel {len(clocks)} has other times than channel 1; {hint}")
     return channels, clocks[0]
-
-
-FORMAT = Format(
-    "ts",
-    lambda glimpse: bool(glimpse.said and KEY.match(glimpse.said[0])),
-    read_ts,
-    extensions=("ts",),
-)
 
 
 def write_ts(

@@ -66,15 +66,11 @@ def make_autoregressive(
     """
     shortest, longest = (n_timepoints,) * 2 if isinstance(n_timepoints, int) else n_timepoints
     if min(n_sequences, n_channels, n_classes) < 1:
-        raise ValueError(
-            "n_sequences, n_channels and n_classes must be at least 1, "
-            f"got {n_sequences}, {n_channels} and {n_classes}."
-        )
+        found = f"{n_sequences}, {n_channels} and {n_classes}"
+        raise ValueError(f"n_sequences, n_channels and n_classes must be at least 1, got {found}.")
     if not 1 <= shortest <= longest:
-        raise ValueError(
-            "n_timepoints must be a positive length or a pair (shortest, longest), "
-            f"got shortest={shortest} and longest={longest}."
-        )
+        wanted = "n_timepoints must be a positive length or a pair (shortest, longest)"
+        raise ValueError(f"{wanted}, got shortest={shortest} and longest={longest}.")
     rng = np.random.default_rng(random_state)
     radius = rng.uniform(*RADIUS, size=(n_classes, n_channels))
     angle = rng.uniform(0, MAX_ANGLE, size=(n_classes, n_channels))

@@ -131,7 +131,14 @@ class Elsewhere:
             ):
                 problem = f"no column holds names such as {names[0]!r}"
                 where.fail(problem, f"a row of the table is {some(rows[-1])}")
-            return _in_order(where, [*([header] if header else []), *rows], names, source), None
+            # one label per line, which may hold spaces, in the order of the sequences
+            lines = [" ".join(row).strip() for row in ([header, *rows] if header else rows)]
+            if len(lines) == len(names) + 1 and lines[0].lower() in NAMES["label"]:
+                lines = lines[1:]
+            if len(lines) != len(names):
+                where.fail(f"{len(lines)} labels for {len(names)} sequences", "one label per line")
+            source.remark("labels: one per line, in the order of the sequences")
+            return [*lines], None
         places = self._places(where, key)
         if not isinstance(labels, Mapping):
             told = {"name": key, **places}.items()
@@ -177,17 +184,6 @@ def _from_names(names: Sequence[str], pattern: str, kind: str) -> Found:
         match = match or expression.search(name)
         found.append((match[part] if match else None) or None)
     return found
-
-
-def _in_order(where: Source, rows: Rows, names: Sequence[str], source: Source) -> Found:
-    """Return one label per line, in the order of the sequences; a label may hold spaces."""
-    labels = [" ".join(row).strip() for row in rows]
-    if len(labels) == len(names) + 1 and labels[0].lower() in NAMES["label"]:
-        labels = labels[1:]
-    if len(labels) != len(names):
-        where.fail(f"{len(labels)} labels for {len(names)} sequences", "one label per line")
-    source.remark("labels: one per line, in the order of the sequences")
-    return list(labels)
 
 
 def _forms(name: str) -> list[str]:

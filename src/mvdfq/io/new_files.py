@@ -50,10 +50,8 @@ def predict_files(model: Any, path: Any, **options: Any) -> dict[str, Any]:
     """
     clf = load(model) if isinstance(model, str | Path) else model
     if not hasattr(clf, "classes_"):
-        raise TypeError(
-            f"model must be a path or a fitted classifier, got {type(model).__name__}; mvdfq train "
-            f"writes model files."
-        )
+        problem = f"model must be a path or a fitted classifier, got {type(model).__name__}"
+        raise TypeError(f"{problem}; mvdfq train writes model files.")
     data = read_for(clf, path, **options)
     return dict(zip(data.names, clf.predict(data.X).tolist(), strict=True))
 

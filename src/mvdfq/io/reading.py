@@ -222,10 +222,8 @@ def _from_memory(X: Any, columns: dict[str, Any], strands: str, source: Source) 
         records: Any = from_biopython(X)
         return read_fasta(records, skip_bad=source.skip_bad, strands=strands, **columns)
     if not all(map(is_table, X if _is_list(X) else [X])):
-        raise TypeError(
-            f"path must be a path, a table or a list of these, got {type(X).__name__}; "
-            f"mvdfq.check_sequences reads arrays."
-        )
+        problem = f"path must be a path, a table or a list of these, got {type(X).__name__}"
+        raise TypeError(f"{problem}; mvdfq.check_sequences reads arrays.")
     return read_memory(X, columns, source)
 
 

@@ -1,7 +1,4 @@
-"""All formats, the one place that recognises the format of a file, and the reading of a file.
-
-To add a format, write its reader and add a row to `RECORDS`.
-"""
+"""All formats, a row of `RECORDS` each; how a format is recognised, and how files are read."""
 
 import re
 from collections.abc import Callable, Mapping

@@ -14,6 +14,7 @@ from scipy.sparse import issparse
 from mvdfq._utils.checks import check_choice, is_number
 from mvdfq.sequences.containers import Ragged, Sequences, is_table, offsets_of, unmasked
 
+SAME_LENGTH = "all rows of a sequence must have the same length."
 TIME_FIRST = "if time comes first in your arrays, read them with mvdfq.from_time_first."
 # The ending of a file name.
 FILE = re.compile(r"\.[A-Za-z]\w{1,6}$")
@@ -70,10 +71,8 @@ def check_sequences(
     """
     check_choice(missing, "missing", ("break", "raise"))
     if isinstance(X, Ragged) and not isinstance(X, Sequences):
-        raise TypeError(
-            f"X must be sequences of numbers, got {type(X).__name__}; this step comes before the "
-            f"quantizer."
-        )
+        problem = f"X must be sequences of numbers, got {type(X).__name__}"
+        raise TypeError(f"{problem}; this step comes before the quantizer.")
     if is_table(X) or (isinstance(X, list | tuple) and X and all(map(is_table, X))):
         X = _read_tables(X)
     if not isinstance(X, Sequences):
@@ -118,10 +117,9 @@ def gather(X: Any, n_channels: int | None = None) -> list[Part]:
             f"if X is one sequence, pass [X]. Reshape your data otherwise."
         )
     if isinstance(X, np.ndarray) and X.ndim == 2 and (n_channels or 1) > 1:
-        raise ValueError(
-            f"X must have {n_channels} channels, got a 2-D array, which holds univariate "
-            f"sequences; if X is one sequence of shape (n_channels, n_timepoints), pass [X]."
-        )
+        problem = "got a 2-D array, which holds univariate sequences"
+        hint = "if X is one sequence of shape (n_channels, n_timepoints), pass [X]"
+        raise ValueError(f"X must have {n_channels} channels, {problem}; {hint}.")
     parts = [one_sequence(x, i) for i, x in enumerate(X)]
     if not parts:
         raise ValueError("X holds no sequences; pass at least one sequence.")
@@ -134,22 +132,19 @@ def gather(X: Any, n_channels: int | None = None) -> list[Part]:
 
 def check_collection(X: Any) -> None:
     """Refuse what is not a collection, and collections that can be read only once."""
+    wanted, kind = "X must be a list of sequences", type(X).__name__
     if isinstance(X, str | bytes):
-        raise TypeError("X must be a list of sequences, got one string; pass [X].")
+        raise TypeError(f"{wanted}, got one string; pass [X].")
     if issparse(X):  # asked first: one kind of sparse matrix is a mapping
-        raise TypeError(
-            "X must be dense, got sparse input, which is not supported; pass X.toarray(). A zero "
-            "is a value too."
-        )
+        told = "which is not supported; pass X.toarray(). A zero is a value too."
+        raise TypeError(f"X must be dense, got sparse input, {told}")
     if is_table(X):
-        raise TypeError("X must be a list of sequences, got a table; mvdfq.io.read(X).X reads it.")
+        raise TypeError(f"{wanted}, got a table; mvdfq.io.read(X).X reads it.")
     if isinstance(X, Iterator):
-        raise TypeError(
-            f"X must be a list of sequences, got {type(X).__name__}; pass list(X), because an "
-            f"iterator can be read only once."
-        )
+        told = "pass list(X), because an iterator can be read only once."
+        raise TypeError(f"{wanted}, got {kind}; {told}")
     if not isinstance(X, Iterable):
-        raise TypeError(f"X must be a list of sequences, got {type(X).__name__}.")
+        raise TypeError(f"{wanted}, got {kind}.")
 
 
 def one_sequence(x: Any, i: int) -> Part:
@@ -162,15 +157,11 @@ def one_sequence(x: Any, i: int) -> Part:
         return _rows_with_letters(x, i)
     x = as_array(x, i)
     if x.ndim == 0:
-        raise ValueError(
-            f"Sequence {i} must be an array, got a single value ({x.item()!r}); "
-            f"if X is one univariate sequence, pass [X]."
-        )
+        problem = f"Sequence {i} must be an array, got a single value ({x.item()!r})"
+        raise ValueError(f"{problem}; if X is one univariate sequence, pass [X].")
     if x.ndim > 2:
-        raise ValueError(
-            f"Sequence {i} must have shape (n_channels, n_timepoints) or be 1-D, got shape "
-            f"{x.shape}."
-        )
+        wanted = "shape (n_channels, n_timepoints) or be 1-D"
+        raise ValueError(f"Sequence {i} must have {wanted}, got shape {x.shape}.")
     return np.atleast_2d(_real(x, i)), (False,) * (len(x) if x.ndim == 2 else 1)
 
 
@@ -181,10 +172,8 @@ def as_array(x: Any, i: int) -> np.ndarray:
     try:
         return np.asarray(unmasked(x))
     except ValueError:
-        raise ValueError(
-            f"Sequence {i} has rows of different lengths; all rows of a sequence must have the "
-            f"same length."
-        ) from None
+        problem = f"Sequence {i} has rows of different lengths; {SAME_LENGTH}"
+        raise ValueError(problem) from None
 
 
 def _real(x: np.ndarray, i: int) -> np.ndarray:
@@ -210,22 +199,16 @@ def _rows_with_letters(x: Sequence[Any], i: int) -> Part:
     """Read a sequence that is a list of rows; some rows are strings, not letters or words."""
     lengths = {len(row) if isinstance(row, str) else None for row in x}
     if lengths == {1} and len(x) > 1:
-        raise ValueError(
-            f"Sequence {i} must be one string, got a list of {len(x)} single letters; pass "
-            f'"".join(letters).'
-        )
+        problem = f"Sequence {i} must be one string, got a list of {len(x)} single letters"
+        raise ValueError(f'{problem}; pass "".join(letters).')
     if len(lengths) > 1 and None not in lengths:
-        raise ValueError(
-            f"Sequence {i} is a list of strings of different lengths; rows of letters must have "
-            f"the same length. mvdfq.from_long_table(categories=...) reads sequences of words."
-        )
+        problem = f"Sequence {i} is a list of strings of different lengths"
+        hint = "mvdfq.from_long_table(categories=...) reads sequences of words"
+        raise ValueError(f"{problem}; rows of letters must have the same length. {hint}.")
     rows = [_letters(row) if isinstance(row, str) else _real(as_array(row, i), i) for row in x]
     if any(row.shape != (rows[0].size,) for row in rows):
-        shapes = [row.shape for row in rows]
-        raise ValueError(
-            f"Sequence {i} has rows of different lengths, with the shapes {shapes}; all rows of a "
-            f"sequence must have the same length."
-        )
+        told = f"with the shapes {[row.shape for row in rows]}; {SAME_LENGTH}"
+        raise ValueError(f"Sequence {i} has rows of different lengths, {told}")
     return np.array(rows, dtype=float), tuple(isinstance(row, str) for row in x)
 
 
@@ -237,15 +220,12 @@ def _check_same_channels(parts: list[Part]) -> None:
         if len(x) != len(first):
             widths = {x.shape[1] for x, _ in parts}
             hint = f" All sequences have {widths.pop()} columns: {TIME_FIRST}"
-            raise ValueError(
-                f"Sequence {i} has {len(x)} channels, sequence 0 has {len(first)}; "
-                f"all sequences must have the same channels.{'' if widths else hint}"
-            )
+            told = f"all sequences must have the same channels.{'' if widths else hint}"
+            problem = f"Sequence {i} has {len(x)} channels, sequence 0 has {len(first)}"
+            raise ValueError(f"{problem}; {told}")
         if other != flags:
-            raise ValueError(
-                f"Sequence {i} has letters in other channels than sequence 0; all sequences must "
-                f"have letters in the same channels."
-            )
+            problem = f"Sequence {i} has letters in other channels than sequence 0"
+            raise ValueError(f"{problem}; all sequences must have letters in the same channels.")
 
 
 def _flatten(parts: list[Part]) -> Sequences:
@@ -256,10 +236,9 @@ def _flatten(parts: list[Part]) -> Sequences:
             present = np.flatnonzero(~np.isnan(x).all(axis=0))
             x = x[:, : present[-1] + 1 if present.size else 0]
         if x.dtype.kind in "iu" and x.size and max(int(x.max()), -int(x.min())) > 2**53:
-            raise ValueError(
-                f"Sequence {i} holds whole numbers beyond 2**53, which floats cannot tell apart; "
-                f"subtract a constant, such as the first value, from the sequence."
-            )
+            problem = "holds whole numbers beyond 2**53, which floats cannot tell apart"
+            hint = "subtract a constant, such as the first value, from the sequence"
+            raise ValueError(f"Sequence {i} {problem}; {hint}.")
         arrays.append(x)
     offsets = offsets_of([x.shape[1] for x in arrays])
     # rows without gaps, also of transposed arrays: compiled loops run along rows
@@ -277,10 +256,8 @@ def refuse(bad: np.ndarray, sequences: Sequences, what: str, hint: str) -> None:
     frame = int(np.flatnonzero(bad.any(axis=0))[0])
     channel = int(np.flatnonzero(bad[:, frame])[0])
     i = int(np.searchsorted(sequences.offsets, frame, side="right")) - 1
-    raise ValueError(
-        f"Sequence {i}, channel {channel}: the value at time {frame - sequences.offsets[i]} "
-        f"{what}; {hint}."
-    )
+    where = f"Sequence {i}, channel {channel}: the value at time {frame - sequences.offsets[i]}"
+    raise ValueError(f"{where} {what}; {hint}.")
 
 
 def _check_channel_count(sequences: Sequences, n_channels: int | None, X: Any) -> None:

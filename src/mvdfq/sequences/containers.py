@@ -33,36 +33,26 @@ class Ragged:
     def check(self) -> None:
         """Refuse what compiled loops cannot read, or would read past the end of."""
         for name, array in (("data", self.data), ("offsets", self.offsets)):
-            if not isinstance(array, np.ndarray) or isinstance(
-                array, np.ma.MaskedArray | np.matrix
-            ):
-                raise TypeError(
-                    f"{name} must be a plain NumPy array, got {type(array).__name__}; "
-                    f"mvdfq.check_sequences reads lists and other arrays."
-                )
+            is_array = isinstance(array, np.ndarray)
+            if not is_array or isinstance(array, np.ma.MaskedArray | np.matrix):
+                problem = f"{name} must be a plain NumPy array, got {type(array).__name__}"
+                hint = "mvdfq.check_sequences reads lists and other arrays"
+                raise TypeError(f"{problem}; {hint}.")
         dtype = self.data.dtype
         if self.data.ndim != 2 or dtype.name not in self._dtypes or not dtype.isnative:
-            raise ValueError(
-                f"data must be a 2-D array of one of the types {self._dtypes}, got an array of "
-                f"{self.data.dtype} with {self.data.ndim} dimensions; mvdfq.check_sequences reads "
-                f"other arrays."
-            )
+            found = f"an array of {dtype} with {self.data.ndim} dimensions"
+            problem = f"data must be a 2-D array of one of the types {self._dtypes}, got {found}"
+            raise ValueError(f"{problem}; mvdfq.check_sequences reads other arrays.")
         offsets, n_frames, names = self.offsets, self.data.shape[1], self.channel_names
         if offsets.dtype != np.int64 or offsets.ndim != 1 or not offsets.size:
-            raise ValueError(
-                f"offsets must be a list of int64 numbers, got an array of {offsets.dtype} with "
-                f"shape {offsets.shape}."
-            )
+            found = f"an array of {offsets.dtype} with shape {offsets.shape}"
+            raise ValueError(f"offsets must be a list of int64 numbers, got {found}.")
         if (offsets[0], offsets[-1]) != (0, n_frames) or (offsets[1:] < offsets[:-1]).any():
-            raise ValueError(
-                f"offsets must run from 0 to the number of frames in data, {n_frames}, and must "
-                f"not fall; got {offsets[:8].tolist()}."
-            )
+            wanted = f"run from 0 to the number of frames in data, {n_frames}, and must not fall"
+            raise ValueError(f"offsets must {wanted}; got {offsets[:8].tolist()}.")
         if names is not None and len(names) != self.n_rows:
-            raise ValueError(
-                f"channel_names must hold one name for each of the {self.n_rows} {self._row}s or "
-                f"be None, got {len(names)} names."
-            )
+            wanted = f"one name for each of the {self.n_rows} {self._row}s or be None"
+            raise ValueError(f"channel_names must hold {wanted}, got {len(names)} names.")
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
@@ -175,10 +165,8 @@ class Sequences(Ragged):
         """Refuse what `Ragged` refuses, and another number of flags than channels."""
         super().check()
         if len(self.symbolic) not in (0, self.n_rows):
-            raise ValueError(
-                f"symbolic must hold one flag for each of the {self.n_rows} channels or be empty, "
-                f"got {len(self.symbolic)} flags."
-            )
+            wanted = f"one flag for each of the {self.n_rows} channels or be empty"
+            raise ValueError(f"symbolic must hold {wanted}, got {len(self.symbolic)} flags.")
 
     def in_words(self) -> str:
         """Return what the collection holds, with the share of missing values and symbols."""
@@ -205,11 +193,9 @@ def check_lengths(parts: Mapping[str, Ragged]) -> None:
     for name, part in others:
         if not np.array_equal(part.offsets, reference.offsets):
             i = int(np.argmax(part.lengths != reference.lengths))
-            raise ValueError(
-                f"Views {first!r} and {name!r} differ in length: sequence {i} has "
-                f"{reference.lengths[i]} and {part.lengths[i]} frames; put a transformer that "
-                f"shortens sequences before or after the stack."
-            )
+            found = f"sequence {i} has {reference.lengths[i]} and {part.lengths[i]} frames"
+            hint = "put a transformer that shortens sequences before or after the stack"
+            raise ValueError(f"Views {first!r} and {name!r} differ in length: {found}; {hint}.")
 
 
 def is_table(X: Any) -> bool:

@@ -48,10 +48,9 @@ def from_time_first(X: Any, **options: Any) -> Sequences:
         first, *others = (list(x.columns) for x in X)
         for i, other in enumerate(others, start=1):
             if other != first:
-                raise ValueError(
-                    f"Sequence {i} has the columns {other}, sequence 0 has {first}; all data "
-                    f"frames must have the same columns in the same order."
-                )
+                problem = f"Sequence {i} has the columns {other}, sequence 0 has {first}"
+                hint = "all data frames must have the same columns in the same order"
+                raise ValueError(f"{problem}; {hint}.")
         options = {"channel_names": list(map(str, first))} | options
     return channels_first([x.T for x in frames], **options)
 
@@ -136,10 +135,8 @@ def from_long_table(
     symbolic = _check_categories(categories or {}, names, columns)
     for name in (id, time):
         for line in np.flatnonzero(is_missing(columns[name])):
-            raise ValueError(
-                f"Column {name!r} has no value on line {line} (the first line is 0); every line "
-                f"needs an id and a time."
-            )
+            problem = f"Column {name!r} has no value on line {line} (the first line is 0)"
+            raise ValueError(f"{problem}; every line needs an id and a time.")
     order = np.lexsort((columns[time], columns[id]))
     ids, starts = np.unique(columns[id][order], return_index=True)
     rows = [_numbers(columns[c][order], c, symbolic.get(c)) for c in names]
@@ -204,10 +201,8 @@ def _seconds(column: np.ndarray, name: str) -> np.ndarray:
             return times
     except (TypeError, ValueError):
         pass
-    raise ValueError(
-        f"Column {name!r} must hold finite numbers or datetime64 to be put on the grid of "
-        f"sampling_rate, got dtype {column.dtype}."
-    )
+    wanted = "finite numbers or datetime64 to be put on the grid of sampling_rate"
+    raise ValueError(f"Column {name!r} must hold {wanted}, got dtype {column.dtype}.")
 
 
 def _numbers(column: np.ndarray, name: str, values: Sequence[Any] | None) -> np.ndarray:
@@ -229,15 +224,12 @@ def _on_grid(rate: float, part: np.ndarray, times: np.ndarray, who: Any) -> np.n
     """Put frames at their places on the regular grid of `rate`; NaN in the gaps."""
     places = np.rint((times - times[0]) * rate).astype(np.int64)
     if np.any(np.diff(places) == 0):
-        raise ValueError(
-            f"Sequence {who!r} has two lines in one step of 1/sampling_rate={1 / rate:g}; "
-            f"pass a higher sampling_rate."
-        )
+        problem = f"Sequence {who!r} has two lines in one step of 1/sampling_rate={1 / rate:g}"
+        raise ValueError(f"{problem}; pass a higher sampling_rate.")
     if places[-1] >= 1000 * len(places):
-        raise ValueError(
-            f"Sequence {who!r} fills less than a thousandth of its time grid at "
-            f"sampling_rate={rate:g}; give sampling_rate in frames per unit of the time column."
-        )
+        problem = f"less than a thousandth of its time grid at sampling_rate={rate:g}"
+        hint = "give sampling_rate in frames per unit of the time column"
+        raise ValueError(f"Sequence {who!r} fills {problem}; {hint}.")
     out = np.full((len(part), places[-1] + 1), np.nan)
     out[:, places] = part
     return out
@@ -248,14 +240,10 @@ def _constants(
 ) -> np.ndarray:
     """Return the label or group of each sequence, which must not change within a sequence."""
     for part, who in zip(np.split(column, starts[1:]), ids.tolist(), strict=True):
+        hint = f"a {what} must be the same on all lines of a sequence"
         if is_missing(part).any():
-            raise ValueError(
-                f"Sequence {who!r} has a line without a {what}; column {name!r} must have the same "
-                f"value on all lines of a sequence."
-            )
+            problem = f"has a line without a {what}; column {name!r} has missing values"
+            raise ValueError(f"Sequence {who!r} {problem}, but {hint}.")
         if np.any(part != part[0]):
-            raise ValueError(
-                f"Sequence {who!r} has several values in column {name!r}; a {what} must be the "
-                f"same on all lines of a sequence."
-            )
+            raise ValueError(f"Sequence {who!r} has several values in column {name!r}; {hint}.")
     return column[starts]

@@ -15,12 +15,9 @@ def rate_of(seconds: np.ndarray) -> float:
 
 
 def resampled(x: np.ndarray, seconds: np.ndarray, rate: float, symbolic: Any) -> np.ndarray:
-    """Return one sequence at times 0, 1/rate, 2/rate, ... after its first time.
+    """Return one sequence at times 0, 1/rate, ...: by lines between rows, or the nearest symbol.
 
-    A value between two rows lies on the straight line between them. A lower rate takes the mean
-    of this line around each new time, so that fast changes do not turn into slow ones. A symbol
-    is the nearest symbol. Where two values are further apart than `GAP` steps of the slower of
-    both rates, the new values between them are missing.
+    A lower rate takes means of the lines. Values further apart than `GAP` steps have a gap.
     """
     step = 1 / rate_of(seconds) if len(seconds) > 1 else 1 / rate
     grid = np.arange(int(np.floor(seconds[-1] * rate + 1e-6)) + 1) / rate

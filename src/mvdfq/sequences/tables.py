@@ -84,10 +84,9 @@ def _of_xarray(data: Any) -> Any:
     if not hasattr(data, "data_vars"):
         channel = next((one for one in data.dims if CHANNEL.fullmatch(str(one).lower())), None)
         if channel is None and data.ndim > 2:
-            raise ValueError(
-                f"The dimensions of the array are {list(map(str, data.dims))}; call the dimension "
-                f"of channels 'channel': X.rename(OLD='channel')."
-            )
+            problem = f"The dimensions of the array are {list(map(str, data.dims))}"
+            hint = "call the dimension of channels 'channel': X.rename(OLD='channel')"
+            raise ValueError(f"{problem}; {hint}.")
         has_name = {} if channel is not None else {"name": data.name or "value"}
         data = data.to_dataset(**has_name, dim=channel)
     dims = list(map(str, data.sizes))

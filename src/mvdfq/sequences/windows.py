@@ -23,11 +23,9 @@ def frames_of(duration: Any, rate: float | None, name: str) -> int:
         raise ValueError(f"{name} must be {wanted}, got {duration!r}.")
     number, unit = float(match[1]), match[2]
     if unit is not None and rate is None:
-        raise ValueError(
-            f"{name} must be a number of frames, since the sampling rate is not known, got "
-            f"{duration!r}; in a table, time='NAME:ms' says the unit of the times, which gives the "
-            f"rate."
-        )
+        wanted = "a number of frames, since the sampling rate is not known"
+        hint = "in a table, time='NAME:ms' says the unit of the times, which gives the rate"
+        raise ValueError(f"{name} must be {wanted}, got {duration!r}; {hint}.")
     frames = number if unit is None else number * UNITS[unit.lower()] * float(rate or 0)
     if round(frames) < 1 or (unit is None and frames != round(frames)):
         raise ValueError(f"{name} must be at least one frame, in whole frames, got {duration!r}.")

@@ -91,12 +91,9 @@ def reverse_complement(sequence: str, alphabet: str = "dna") -> str:
     ('nACGTT', 'AYCC')
     """
     check_choice(alphabet, "alphabet", ("dna", "rna"))
-    bad = stranger(sequence, alphabet)
-    if bad is not None:
-        raise ValueError(
-            f"{sequence[bad]!r} at position {bad + 1} is not a letter of {alphabet!r}; "
-            f"letters are {ALPHABETS[alphabet]!r}, in either case."
-        )
+    if (bad := stranger(sequence, alphabet)) is not None:
+        problem = f"{sequence[bad]!r} at position {bad + 1} is not a letter of {alphabet!r}"
+        raise ValueError(f"{problem}; letters are {ALPHABETS[alphabet]!r}, in either case.")
     pairs = (COMPLEMENTS[alphabet] + " " + COMPLEMENTS[alphabet].lower()).split()
     table = {ord(pair[i]): pair[1 - i] for pair in pairs for i in (0, 1)}
     return sequence.translate(table)[::-1]
@@ -265,10 +262,8 @@ def _looked_up(
         place = int(np.argmin(known[codes]))
         i = int(np.searchsorted(offsets, place, side="right")) - 1
         position = place - int(offsets[i])
-        raise ValueError(
-            f"Sequence {i}: {strings[i][position]!r} at position {position + 1} is not an amino "
-            f"acid; write X or '-' for a missing residue."
-        )
+        problem = f"{strings[i][position]!r} at position {position + 1} is not an amino acid"
+        raise ValueError(f"Sequence {i}: {problem}; write X or '-' for a missing residue.")
     return Sequences(table[:, codes], offsets, channel_names=names)
 
 

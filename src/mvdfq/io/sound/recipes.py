@@ -282,10 +282,8 @@ def audio_recipe(recipe: AudioRecipe | str | None, silence: str | None = None) -
         return recipe
     name, *added = ["default"] if recipe is None else str(recipe).split("+")
     if name not in AUDIO_RECIPES or not set(added) <= set(ADDITIONS):
-        raise ValueError(
-            f"recipe must be an AudioRecipe or one of {[*AUDIO_RECIPES]}, with +delta or +fft64 "
-            f"after it for more rows, got {recipe!r}."
-        )
+        wanted = f"one of {[*AUDIO_RECIPES]}, with +delta or +fft64 after it for more rows"
+        raise ValueError(f"recipe must be an AudioRecipe or {wanted}, got {recipe!r}.")
     rows: dict[str, Any] = dict.fromkeys(added, True)
     return replace(AUDIO_RECIPES[name], **rows)
 
@@ -341,10 +339,9 @@ def log_bands(
     recipe = AudioRecipe(**frames, center=center, log=log, amin=amin, top_db=top_db)
     y = np.asarray(y)
     if y.ndim != 1 or y.dtype.kind != "f" or not y.size:
-        raise ValueError(
-            f"y must be a 1-D array of floating-point samples, got shape {y.shape} and dtype "
-            f"{y.dtype}; integer samples are divided by their full scale first."
-        )
+        found = f"shape {y.shape} and dtype {y.dtype}"
+        hint = "integer samples are divided by their full scale first"
+        raise ValueError(f"y must be a 1-D array of floating-point samples, got {found}; {hint}.")
     if not np.isfinite(y).all():
         raise ValueError(f"Sample {np.flatnonzero(~np.isfinite(y))[0]} of y is not finite.")
     y = y.astype(np.float64 if y.dtype.itemsize > 4 else np.float32, copy=False)

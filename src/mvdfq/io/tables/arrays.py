@@ -1,10 +1,7 @@
 """Arrays in .npz and .npy: our own layout, and common layouts of others. Nothing is unpickled.
 
-Our layout has the arrays of `mvdfq.Sequences`: ``data`` (n_channels, n_frames) holds all sequences
-side by side, and ``offsets`` (n_sequences + 1) says where each sequence begins. ``mvdfq_series``
-holds the version of the layout, 1. Optional arrays are ``y``, ``names``, ``groups`` and ``split``
-with one value per sequence, ``channel_names`` and ``symbolic`` with one value per channel, and
-``sampling_rate``, a number.
+Our layout has the fields of `mvdfq.Sequences` as arrays, ``y``, ``names``, ``groups`` and ``split``
+if they are known, and ``mvdfq_series``, the version of the layout.
 """
 
 import math
@@ -212,18 +209,16 @@ def _sequences(values: Any, lengths: np.ndarray | None, time_first: bool) -> Seq
             frames = values if total == values.shape[0] else values.T
             return from_time_first(np.split(frames, cuts))
     if values.ndim not in (2, 3) or 0 in values.shape:
-        raise ValueError(
-            f"shape {values.shape} cannot be (n_sequences, n_channels, n_timepoints) or, "
-            f"univariate, (n_sequences, n_timepoints)"
+        wanted = (
+            "(n_sequences, n_channels, n_timepoints) or, univariate, (n_sequences, n_timepoints)"
         )
+        raise ValueError(f"shape {values.shape} cannot be {wanted}")
     X = from_time_first(values) if time_first and values.ndim == 3 else check_sequences(values)
     if lengths is None:
         return X
     if len(lengths) != len(X) or (lengths > X.lengths.max()).any():
-        raise ValueError(
-            f"its lengths are not one whole number for each of {len(X)} sequences, at most "
-            f"{X.lengths.max()}"
-        )
+        wanted = f"one whole number for each of {len(X)} sequences, at most {X.lengths.max()}"
+        raise ValueError(f"its lengths are not {wanted}")
     # the sequences were padded to one length
     return check_sequences([x[:, :n] for x, n in zip(X, lengths.tolist(), strict=True)])
 
@@ -291,8 +286,6 @@ def _to_write(key: str, values: Any, n: int) -> Any:
     if values.dtype.kind == "O":
         values = np.array([str(value) for value in values.tolist()])
     if values.shape != (n,) or values.dtype.kind not in "biufU":
-        raise ValueError(
-            f"{key} must be one number or text per sequence, {n} in all; got shape "
-            f"{values.shape} of dtype {values.dtype}."
-        )
+        found = f"got shape {values.shape} of dtype {values.dtype}"
+        raise ValueError(f"{key} must be one number or text per sequence, {n} in all; {found}.")
     return values

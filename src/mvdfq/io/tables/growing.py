@@ -178,10 +178,9 @@ class Growing:
                     f"the number {cell!r} among words; categories={{{name!r}: [...]}} allows it"
                 )
             if ALMOST.fullmatch(cell):
-                raise ValueError(
-                    f"{cell!r} is not a number; write numbers without signs and marks, or "
-                    f"categories={{{name!r}: [...]}} reads words"
-                )
+                hint = "write numbers without signs and marks, or "
+                hint += f"categories={{{name!r}: [...]}} reads words"
+                raise ValueError(f"{cell!r} is not a number; {hint}")
         known: dict[str, float] = {}
         for word in filter(is_given, set(cells)):
             code = ord(word[0])

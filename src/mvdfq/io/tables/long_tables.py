@@ -293,7 +293,8 @@ def series_dataset(source: Source, columns: Columns, tables: Sequence[Series]) -
 
 def _roles(growing: Growing, file: Source, table: Any, facts: Mapping[str, str]) -> Roles:
     """Return the role of each column; compare the channels with the channels of the first file."""
-    columns = replace(growing.columns, **{key: key for key in facts})
+    known: Any = {key: key for key in facts}
+    columns = replace(growing.columns, **known)
     roles = columns.find(file, table.header, table.sample, table.index)
     roles = replace(roles, places={k: i for k, i in roles.places.items() if k != "id"})
     if "label" in facts and "label" in roles.places:

@@ -724,7 +724,7 @@ def test_arrays_that_would_do_harm_are_refused(name, kind, attribute, change, me
             "Rotate",
             "symbolic_in_",
             {"tuple": [False] * 5},
-            "symbolic_in_ must hold one bool for each of the 3",
+            "symbolic_in_ must hold one value for each of the 3",
         ),
         ("rotated", "Rotate", "deltas", False, "mean_ must be an array"),
         ("rotated", "DirectQuantizer", "bin_edges_", [], "damaged"),

@@ -486,25 +486,6 @@ def test_symbols_have_names(name):
     assert any("#" in symbol for row in names for symbol in row) == (name in NUMBERED)
 
 
-# Streamed ------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("name", [name for name in TRANSFORMERS if name != "Letters"])
-def test_frames_beyond_the_reach_change_nothing(name):
-    fitted, x = fitted_part(name), NUMBERS[1]
-    own = type(fitted).__mro__[: type(fitted).__mro__.index(SequenceTransformer)]
-    assert {"reach", "_reach"} & {key for cls in own for key in vars(cls)}, "say how far it reads"
-    reach = fitted.reach()
-    if reach is None:
-        return
-    other = x.copy()
-    other[:, 12] += 5
-    before, after = (fitted.transform([one])[0] for one in (x, other))
-    changed = np.flatnonzero((before != after).any(axis=0))
-    assert changed.size
-    assert np.abs(changed - 12).max() <= reach
-
-
 # Forms of arrays: the same numbers give the same answer -----------------------------------------
 
 WHOLE = np.round(4 * np.array(NUMBERS))

@@ -13,7 +13,6 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from sklearn.utils import compute_sample_weight
 
 from mvdfq._engines.spread import client_of, kept_on, run_on_cluster
 from mvdfq._utils.threads import Report
@@ -167,12 +166,6 @@ class Reading:
         return whole.labelled(codes, self.weight[codes], np.ones(len(y)), held)
 
 
-def class_weights(class_weight: Any, classes: np.ndarray, counts: np.ndarray) -> np.ndarray:
-    """Return the weight of the sequences of each class, as `compute_sample_weight` gives it."""
-    first = np.concatenate([[0], np.cumsum(counts)[:-1]])
-    return compute_sample_weight(class_weight, np.repeat(classes, counts))[first]
-
-
 def cluster_decisions(engine: Any, classifier: Any, X: Any) -> np.ndarray:
     """Return the decision values of sequences, computed block by block on a cluster."""
     if not isinstance(X, Ragged):
@@ -182,9 +175,6 @@ def cluster_decisions(engine: Any, classifier: Any, X: Any) -> np.ndarray:
     with client_of(engine) as client:
         model = kept_on(client, plain)
         cuts = range(0, max(len(X), 1), PREDICTED)
+        decide = type(classifier).decision_function
         jobs = ((a, model, X[a : a + PREDICTED]) for a in cuts)
-        return np.concatenate([d for _, d in run_on_cluster(client, _decisions_of, jobs)])
-
-
-def _decisions_of(classifier: Any, X: Any) -> np.ndarray:
-    return classifier.decision_function(X)
+        return np.concatenate([d for _, d in run_on_cluster(client, decide, jobs)])

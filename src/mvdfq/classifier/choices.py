@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from mvdfq._utils.checks import check_positive
+from mvdfq._utils.checks import check_choice, check_positive
 from mvdfq.classifier.presets import NUMBERS, Preset, preset_for
 from mvdfq.classifier.registry import NAMED
 from mvdfq.gram.base import are_letters
@@ -37,14 +37,17 @@ def part(kind: str, value: Any) -> Any:
 
 def chosen_for(clf: Any, X: Any) -> Preset:
     """Return the terms of a classifier for X, and how its machines are trained."""
-    if clf.solver not in ("auto", "kernel", "linear"):
-        raise ValueError(f"solver must be one of ('auto', 'kernel', 'linear'), got {clf.solver!r}.")
+    check_choice(clf.solver, "solver", ("auto", "kernel", "linear"))
     own = {key: value for key in PARTS if (value := getattr(clf, key)) is not None}
     own |= {kind: part(kind, own[kind]) for kind in EXAMPLES if kind in own}
     if clf.terms is not None:
         chosen = Preset(_own_terms(clf, own), "ovr", 10)
     else:
-        _refuse_letters(clf.preset, own, X)
+        if clf.preset in NUMBERS and "symbols" not in own and are_letters(X):
+            raise ValueError(
+                f"preset={clf.preset!r} reads numbers, but all channels of X hold letters or "
+                f"symbols; pass preset='letters'."
+            )
         chosen = preset_for(clf.preset, X)
         if own.keys() - set(MAY_STAY):
             chosen = replace(chosen, terms=[_with_parts(chosen, own, X)])
@@ -55,11 +58,11 @@ def chosen_for(clf: Any, X: Any) -> Preset:
         chosen = replace(chosen, terms=[_with_parts(chosen, own, X)])
     trained = {key: getattr(clf, key) for key in ("multi_class", "C")}
     chosen = replace(chosen, **{key: value for key, value in trained.items() if value is not None})
-    if chosen.multi_class not in ("ovr", "ovo"):
-        raise ValueError(f"multi_class must be 'ovr' or 'ovo', got {chosen.multi_class!r}.")
+    check_choice(chosen.multi_class, "multi_class", ("ovr", "ovo"))
     for term in chosen.terms:
         term.check()
-        _check_solver(clf, term)
+        if clf.solver == "linear":
+            _check_solver(term)
     return chosen
 
 
@@ -106,25 +109,13 @@ def _with_parts(preset: Preset, own: dict[str, Any], X: Any) -> PlainTerm:
     return term
 
 
-def _refuse_letters(name: str | None, own: dict[str, Any], X: Any) -> None:
-    """Refuse symbols if the encoders of the preset need numbers."""
-    if name in NUMBERS and "symbols" not in own and are_letters(X):
-        raise ValueError(
-            f"preset={name!r} reads numbers, but all channels of X hold letters or symbols; pass "
-            f"preset='letters'."
-        )
-
-
-def _check_solver(clf: Any, term: Term) -> None:
+def _check_solver(term: Term) -> None:
     """Refuse explicit features of terms that have none."""
-    if clf.solver != "linear":
-        return
     if isinstance(term, PlainTerm) and term.gamma is not None:
         raise ValueError("gamma needs solver='kernel', got 'linear': the RBF has no features.")
-    if isinstance(term, PlainTerm) and not term.kernel.has_features:
-        raise ValueError(f"{term.kernel!r} has no features for solver='linear'; pass 'kernel'.")
-    if not isinstance(term, PlainTerm) and not term.has_features:
-        raise ValueError(f"{term!r} has no features for solver='linear'; pass 'kernel'.")
+    part = term.kernel if isinstance(term, PlainTerm) else term
+    if not part.has_features:
+        raise ValueError(f"{part!r} has no features for solver='linear'; pass 'kernel'.")
 
 
 def candidates(C: Any) -> tuple[float, ...]:
@@ -157,16 +148,20 @@ def _by_name(terms: Any) -> dict[str, Any]:
 
 
 def set_nested(clf: Any, params: dict[str, Any]) -> dict[str, Any]:
-    """Set the parameters of terms; return the parameters that are left.
-
-    Refuses a parameter such as `symbols__n_bins` if the part `symbols` is not an object.
-    """
+    """Set the parameters of terms; return the parameters that are left, of objects alone."""
     left: dict[str, Any] = {}
     by_name = _by_name(params.get("terms", clf.terms))
     for name, value in params.items():
         kind, _, rest = name.partition("__")
         if kind == "terms" and rest:
-            _set_term(by_name, name, rest, value)
+            term, _, key = rest.partition("__")
+            if term not in by_name or not key:
+                known = ", ".join(by_name) or "none: pass terms=mvdfq.preset_terms('numbers') first"
+                raise ValueError(
+                    f"{name} must be terms__NAME__PARAMETER with the name of a term; the terms are "
+                    f"{known}."
+                )
+            by_name[term].set_params(**{key: value})
             continue
         part = params.get(kind, getattr(clf, kind, None))
         if rest and kind in EXAMPLES and (part is None or isinstance(part, str)):
@@ -176,13 +171,3 @@ def set_nested(clf: Any, params: dict[str, Any]) -> dict[str, Any]:
             )
         left[name] = value
     return left
-
-
-def _set_term(by_name: dict[str, Any], name: str, rest: str, value: Any) -> None:
-    term, _, key = rest.partition("__")
-    if term not in by_name or not key:
-        known = ", ".join(by_name) or "none: pass terms=mvdfq.preset_terms('numbers') first"
-        raise ValueError(
-            f"{name} must be terms__NAME__PARAMETER with the name of a term; the terms are {known}."
-        )
-    by_name[term].set_params(**{key: value})

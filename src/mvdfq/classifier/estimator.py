@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Callable, Sequence
+from dataclasses import KW_ONLY, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -21,18 +22,17 @@ from mvdfq.classifier.learning import Learned, Training, check_training, learn, 
 from mvdfq.classifier.saving.file import save_model
 from mvdfq.classifier.saving.record import Source, TrainingRecord, fingerprints
 from mvdfq.classifier.scanning import Scan, scanned
-from mvdfq.classifier.similarity import Neighbour, nearest
+from mvdfq.classifier.similarity import Neighbour
 from mvdfq.classifier.stream import Stream
 from mvdfq.explain.explanation import Explanation
 from mvdfq.explain.gathering import explanations
-from mvdfq.explain.importance import Importance, Judge, codes_of, importance_of, lost, parts_of
+from mvdfq.explain.importance import Importance, codes_of, judge, lost, parts_of
 from mvdfq.explain.mutations import Change, Mutations, Strand, mutate, substitutions
 from mvdfq.explain.shapes import in_range
 from mvdfq.frames.base import channel_names
 from mvdfq.sequences import Ragged, Sequences, check_sequences
 from mvdfq.sequences.statistics import warn_constant, warn_outside, without_constants
 from mvdfq.symbols.base import Symbols, check_symbols, warn_unseen
-from mvdfq.terms.baseline import Baselines
 from mvdfq.terms.fitted import FittedTerm
 from mvdfq.terms.svm import Problems
 from mvdfq.terms.total import FittedSum
@@ -54,6 +54,7 @@ except ImportError:
         return method
 
 
+@dataclass(eq=False, repr=False)
 class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     r"""Classify sequences of unequal length: numbers in one or many channels, or letters.
 
@@ -221,71 +222,47 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     >>> print(clf.explain(X_test[0]).top(1)[0])  # doctest: +SKIP
     """
 
-    classes_: np.ndarray
-    class_shares_: np.ndarray
-    lost_: np.ndarray
-    n_channels_in_: int
-    channel_names_in_: tuple[str, ...] | None
-    problems_: Problems
-    sum_: FittedSum
-    C_: float
-    temperature_: float
-    validation_scores_: np.ndarray
-    validation_score_: float
-    validation_std_: float
-    ranges_in_: np.ndarray
-    train_index_: np.ndarray
-    train_y_: np.ndarray
-    train_fingerprints_: np.ndarray
-    training_: TrainingRecord
-    calibration_: Calibration | None
-    # How the command line read the training data; empty if a user passed arrays.
-    source_: Source = {}  # noqa: RUF012
+    preset: str | None = None
+    _: KW_ONLY
+    terms: Sequence[Any] | None = None
+    frames: Any = None
+    symbols: Any = None
+    kernel: Any = None
+    manifold: bool | None = None
+    pyramid: int | None = None
+    gamma: float | None = None
+    weights: str | None = None
+    C: float | Sequence[float] | str | None = None
+    multi_class: str | None = None
+    class_weight: Any = None
+    solver: str = "auto"
+    n_features: int | None = None
+    cv: int = 5
+    memory_limit: int | str | None = None
+    n_jobs: int | None = None
+    engine: str | None = None
+    random_state: int | None = 0
+    verbose: bool = False
 
-    def __init__(
-        self,
-        preset: str | None = None,
-        *,
-        terms: Sequence[Any] | None = None,
-        frames: Any = None,
-        symbols: Any = None,
-        kernel: Any = None,
-        manifold: bool | None = None,
-        pyramid: int | None = None,
-        gamma: float | None = None,
-        weights: str | None = None,
-        C: float | Sequence[float] | str | None = None,
-        multi_class: str | None = None,
-        class_weight: Any = None,
-        solver: str = "auto",
-        n_features: int | None = None,
-        cv: int = 5,
-        memory_limit: int | str | None = None,
-        n_jobs: int | None = None,
-        engine: str | None = None,
-        random_state: int | None = 0,
-        verbose: bool = False,
-    ) -> None:
-        self.preset = preset
-        self.terms = terms
-        self.frames = frames
-        self.symbols = symbols
-        self.kernel = kernel
-        self.manifold = manifold
-        self.pyramid = pyramid
-        self.gamma = gamma
-        self.weights = weights
-        self.C = C
-        self.multi_class = multi_class
-        self.class_weight = class_weight
-        self.solver = solver
-        self.n_features = n_features
-        self.cv = cv
-        self.memory_limit = memory_limit
-        self.n_jobs = n_jobs
-        self.engine = engine
-        self.random_state = random_state
-        self.verbose = verbose
+    classes_: np.ndarray = field(init=False)
+    class_shares_: np.ndarray = field(init=False)
+    lost_: np.ndarray = field(init=False)
+    n_channels_in_: int = field(init=False)
+    channel_names_in_: tuple[str, ...] | None = field(init=False)
+    problems_: Problems = field(init=False)
+    sum_: FittedSum = field(init=False)
+    C_: float = field(init=False)
+    temperature_: float = field(init=False)
+    validation_scores_: np.ndarray = field(init=False)
+    validation_score_: float = field(init=False)
+    validation_std_: float = field(init=False)
+    ranges_in_: np.ndarray = field(init=False)
+    train_index_: np.ndarray = field(init=False)
+    train_y_: np.ndarray = field(init=False)
+    train_fingerprints_: np.ndarray = field(init=False)
+    training_: TrainingRecord = field(init=False)
+    calibration_: Calibration | None = field(init=False)
+    source_: Source = field(init=False)
 
     @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Any:
@@ -421,22 +398,6 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
                 return cluster_decisions(engine, self, X)
             return self._decide(self._read(X))[0]
 
-    def decide(self, read: list[Any]) -> np.ndarray:
-        """Return the decision values of sequences that the terms have read.
-
-        Parameters
-        ----------
-        read : list
-            The sequences as each of `terms_` reads them: ``[term.read(X) for term in terms_]``.
-
-        Returns
-        -------
-        decision : ndarray of shape (n_sequences,) or (n_sequences, n_classes)
-            As in `decision_function`.
-        """
-        with engine_of(self):
-            return self._decide(read)[0]
-
     def predict(self, X: Any) -> np.ndarray:
         """Return the class of each sequence.
 
@@ -520,8 +481,10 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
             check_sequences(X, n_channels=self.n_channels_in_), self.ranges_in_
         )
 
-    def _decide(self, read: list[Any]) -> tuple[np.ndarray, np.ndarray, dict[str, np.ndarray]]:
-        """Return decision values, margins, and the sums of the terms.
+    def _decide(
+        self, read: list[Any]
+    ) -> tuple[np.ndarray, np.ndarray, dict[str, np.ndarray], np.ndarray]:
+        """Return decision values, margins, the sums of the terms, and who holds no known word.
 
         If no known word is found in a sequence, its words add up to 0 in every term. Its decision
         values are then those whose probabilities are the shares of the classes.
@@ -529,10 +492,11 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         sums = self.sum_.sums(read)
         margins = sum(sums.values(), start=self.sum_.constant)
         decision = self.problems_.decision(margins)
-        lost = np.flatnonzero(~np.any([one.any(axis=1) for one in sums.values()], axis=0))
-        if lost.size:
+        lost = ~np.any([one.any(axis=1) for one in sums.values()], axis=0)
+        if lost.any():
+            places = listed(np.flatnonzero(lost), "sequence")
             warnings.warn(
-                f"No known word is found in {listed(lost, 'sequence')} (too short, too many "
+                f"No known word is found in {places} (too short, too many "
                 f"missing values, or nothing that occurred in training): there is nothing to go "
                 f"by. The label is the most frequent class, "
                 f"{self.classes_[self.class_shares_.argmax()]}, and the probabilities are the "
@@ -544,7 +508,7 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
             pairs = np.array(self.problems_.pairs)
             against = np.where(pairs[:, 1] < 0, 0, guess[pairs[:, 1]])
             margins[lost] = guess[pairs[:, 0]] - against
-        return decision, margins, sums
+        return decision, margins, sums, lost
 
     def typicality(self, X: Any) -> np.ndarray:
         r"""Return how typical each sequence is of the class that it is put into, as a p value.
@@ -646,16 +610,11 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         with engine_of(self):
             read = self._read(X)
-            decision, lost = self._judge(read)
+            decision, _, _, lost = self._decide(read)
             return self._doubt(read, decision, lost), decision
 
-    def _judge(self, read: list[Any]) -> tuple[np.ndarray, np.ndarray]:
-        """Return decision values, and which sequences hold no known word."""
-        decision, _, sums = self._decide(read)
-        return decision, ~np.any([one.any(axis=1) for one in sums.values()], axis=0)
-
     def _doubt(self, read: list[Any], decision: np.ndarray, lost: np.ndarray) -> np.ndarray:
-        """Return the p values of the classes, given what `_judge` returns."""
+        """Return the p values of the classes, given what `_decide` returns."""
         if self.calibration_ is None:
             raise ValueError(
                 "p values need sequences that were held out and the means of the classes, but fit "
@@ -724,7 +683,8 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         n = self.n_channels_in_
         if X is None and len(self.lost_) and isinstance(by, str):
             found = self.lost_[:n] if by == "channels" else self.lost_[n:]
-            return importance_of(names, found, "training sequences that machines held out")
+            source = "training sequences that machines held out"
+            return Importance(names, found[:, 0], found[:, 1], source)
         if X is None:
             read, codes, groups = [term.train for term in self.terms_], self.train_y_, None
             if not all(isinstance(one, Ragged) for one in read):
@@ -738,8 +698,9 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
             y = np.asarray(y)
             groups, codes = check_groups(groups, len(y)), codes_of(y, self.classes_.tolist())
             read, source = self.sum_.read(self.varying(X)), f"{len(y)} sequences"
-        judge = Judge(self.sum_, self.problems_, self.class_shares_, self.temperature_)
-        return importance_of(names, lost([judge(read, codes, shares)], groups), source)
+        about = self.sum_, self.problems_, self.class_shares_, self.temperature_
+        found = lost([judge(*about, read, codes, shares)], groups)
+        return Importance(names, found[:, 0], found[:, 1], source)
 
     def explain(self, x: Any) -> Explanation:
         """Return why the classifier puts one sequence into its class.
@@ -776,14 +737,12 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
 
     def _explained(self, read: list[Any], X: Any) -> list[Explanation]:
         """Return the explanations of sequences, and of the same as the terms read them."""
-        decision, margins, sums = self._decide(read)
+        decision, margins, sums, _ = self._decide(read)
         predicted = self.problems_.predicted(decision)
-        baselines = Baselines(self.problems_.pairs, self.class_shares_)
-        about = self.classes_.tolist(), predicted, margins, sums, self.channel_names
         curves, knows_ranges = None, not np.isnan(self.ranges_in_).all()
         if knows_ranges and not any(term.says_curves for term in self.terms_):
             curves = [in_range(x, self.ranges_in_) for x in self.varying(X)]
-        return explanations(self.sum_, read, baselines, *about, curves)
+        return explanations(self, read, predicted, margins, sums, curves)
 
     def _read_one(self, x: Any, method: str) -> list[Any]:
         """Return a single sequence as the terms read it."""
@@ -901,13 +860,13 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         """
         read, same = self._read_one(x, "neighbours"), self.training_places(self._as_several(x))[0]
         others = np.flatnonzero(~np.isin(self.train_index_, same))
-        found = nearest(self.sum_, read, others, check_whole(n, "n"))
+        similar = self.sum_.likeness(self.sum_.points(read))[0]
+        order = others[np.argsort(-similar[others], kind="stable")[: check_whole(n, "n")]]
         labels = self.classes_.tolist()  # Python's text and numbers print without their type
         names = dict(enumerate(self.source_.get("names") or []))
         return [
-            Neighbour(place, similarity, labels[self.train_y_[i]], names.get(place))
-            for i, similarity in found
-            for place in [int(self.train_index_[i])]
+            Neighbour(place, float(similar[i]), labels[self.train_y_[i]], names.get(place))
+            for i, place in zip(order, self.train_index_[order].tolist(), strict=True)
         ]
 
     def stream(self, window: int | str | None = None) -> Stream:
@@ -1033,3 +992,7 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         tags.input_tags.string = True
         tags.input_tags.allow_nan = True
         return tags
+
+
+# How the command line read the training data; empty if a user passed arrays.
+SequenceClassifier.source_ = {}

@@ -64,10 +64,7 @@ def _fitted_parts(clf: Any, X: Sequences) -> tuple[SequenceKernel, np.ndarray, l
 
 
 def sampled(blocks: Iterable[Any], most_bytes: int) -> tuple[Sequences, int]:
-    """Return every `step`-th sequence, with the smallest power of two that fits; and how many.
-
-    The number of all sequences is the second result.
-    """
+    """Return every first, second, fourth ... sequence, whichever fit; and the number of all."""
     kept: list[Sequences] = []
     step, n = 1, 0
     for X in map(check_sequences, blocks):

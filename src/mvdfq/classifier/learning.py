@@ -9,7 +9,7 @@ from sklearn.utils import check_random_state, compute_sample_weight
 
 from mvdfq._utils.checks import parse_memory
 from mvdfq._utils.progress import Progress
-from mvdfq.classifier.blocks import Drawn, Reading, block_makers, class_weights, draw
+from mvdfq.classifier.blocks import Drawn, Reading, block_makers, draw
 from mvdfq.classifier.choices import candidates, chosen_for
 from mvdfq.classifier.passes import (
     SAMPLE,
@@ -22,8 +22,8 @@ from mvdfq.classifier.passes import (
     stratified,
 )
 from mvdfq.classifier.presets import Preset
-from mvdfq.classifier.saving.record import TrainingRecord, fingerprints, training_record
-from mvdfq.explain.importance import Judge, Judged, lost, parts_of
+from mvdfq.classifier.saving.record import TrainingRecord, digest, fingerprints, record_of
+from mvdfq.explain.importance import Judged, all_shares, judge, lost
 from mvdfq.frames.base import UnknownShares
 from mvdfq.sequences import Sequences
 from mvdfq.sequences.statistics import ranges_of, without_constants
@@ -92,7 +92,7 @@ def check_training(clf: Any, X: Any, y: Any, sample_weight: Any, groups: Any) ->
     if len(used) < len(y):
         X, y, often = X[used], y[used], often[used]
         groups = None if groups is None else groups[used]
-    classes, codes = np.unique(y, return_inverse=True)
+    classes, codes, counts = np.unique(y, return_inverse=True, return_counts=True)
     problems = _problems(classes, chosen)
     weight = often * compute_sample_weight(clf.class_weight, y)
     seed = check_random_state(clf.random_state).randint(2**31)
@@ -107,7 +107,7 @@ def check_training(clf: Any, X: Any, y: Any, sample_weight: Any, groups: Any) ->
         often=often,
         shares=np.bincount(codes, weight) / weight.sum(),
         trainer=Trainer(problems, codes, weight, groups, clf.cv, seed, clf.n_jobs),
-        record=training_record(X, y),
+        record=record_of(X.lengths, X.sampling_rate, classes, counts, digest(X, y)),
         fingerprints=known,
     )
 
@@ -163,11 +163,9 @@ def _lost(total: Total, trained: Trained, trainer: Trainer, n_channels: int) -> 
     return lost([judged], None if groups is None else groups[places])
 
 
-def _work(clf: Any, training: Training | None, **options: Any) -> Work:
-    often = None if training is None else training.often
+def _work(clf: Any, training: Training, **options: Any) -> Work:
     # equal weights are no weights: a common factor must not change a single bit
-    if often is not None and (often == often[0]).all():
-        often = None
+    often = None if (training.often == training.often[0]).all() else training.often
     return Work(clf.memory_limit, clf.n_jobs, often, clf.random_state, **options)
 
 
@@ -246,19 +244,17 @@ def _lost_of_check(samples: Samples, trained: Trained) -> np.ndarray:
         return np.empty((0, 2, 3))
     total = linear.finish(trained.checked)
     n = min(len(X), CHECKED, CHECKED_FRAMES * len(X) // max(len(X.data[0]), 1))
-    channels = [str(c) for c in range(X.n_rows)]
     try:
-        shares = [parts_of(total.terms, channels, by)[1] for by in ("channels", "terms")]
+        shares = all_shares(total.terms, [str(c) for c in range(X.n_rows)])
     except UnknownShares:
         return np.empty((0, 2, 3))
     if not n or not all(term.class_means for term in total.terms):
         return np.empty((0, 2, 3))
     places = np.arange(n) * len(X) // n
     counts = np.bincount(trainer.y, trainer.sample_weight, trainer.problems.n_classes)
-    judge = Judge(total, trainer.problems, counts / counts.sum(), trained.temperature)
-    both = [np.hstack(pair) for pair in zip(*shares, strict=True)]
+    about = total, trainer.problems, counts / counts.sum(), trained.temperature
     groups = None if trainer.groups is None else trainer.groups[places]
-    return lost([judge(total.read(X[places]), trainer.y[places], both)], groups)
+    return lost([judge(*about, total.read(X[places]), trainer.y[places], shares)], groups)
 
 
 def learn_from_blocks(
@@ -272,7 +268,7 @@ def learn_from_blocks(
             drawn = draw(spread, seed, share_of(report, 0, 0.5))
         training, weight = _check_drawn(clf, drawn, seed)
         trainer = training.trainer
-        total = LinearTotal(training.chosen.terms, training.X, trainer.y, _work(clf, None))
+        total = LinearTotal(training.chosen.terms, training.X, trainer.y, _work(clf, training))
         whole = Collection.of(total, training.X, parse_memory(clf.memory_limit))
         reading = Reading(training.ranges, training.classes, weight, seed, drawn.limit)
         with spread_blocks(clf, reading.makers(makers, total), keep=False) as spread:
@@ -293,7 +289,9 @@ def _check_drawn(clf: Any, drawn: Drawn, seed: int) -> tuple[Training, np.ndarra
             "fit_blocks trains a linear model; pass gamma=None, weights=None and solver='auto'."
         )
     codes = np.searchsorted(drawn.classes, drawn.y)
-    weight = class_weights(clf.class_weight, drawn.classes, drawn.counts)
+    # the weight of a sequence of each class, given the numbers of sequences
+    first, every = np.cumsum(drawn.counts) - 1, np.repeat(drawn.classes, drawn.counts)
+    weight = compute_sample_weight(clf.class_weight, every)[first]
     total = drawn.counts * weight
     ranges = ranges_for(chosen.terms, drawn.X)
     training = Training(

@@ -240,15 +240,12 @@ def list_presets() -> list[str]:
 
 
 def _letters(X: Any = None) -> Preset:
-    return Preset([letters_term(X)], "ovr", PENALTIES, keeps_relatives=True)
-
-
-def letters_term(X: Any = None) -> PlainTerm:
-    """Return the default for strings: for DNA and RNA, proteins, text, or all other strings."""
+    """The default for strings: for DNA and RNA, proteins, text, or all other strings."""
     known = X is not None and are_letters(X)
     kinds = {_kind_of(row) for row in check_sequences(X).data} if known else set()
     defaults = {"nucleic": nucleic, "protein": proteins, "text": text}
-    return defaults.get(kinds.pop() if len(kinds) == 1 else "", strings)()
+    make = defaults.get(kinds.pop() if len(kinds) == 1 else "", strings)
+    return Preset([make()], "ovr", PENALTIES, keeps_relatives=True)
 
 
 def _kind_of(row: np.ndarray) -> str:

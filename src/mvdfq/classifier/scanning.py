@@ -153,7 +153,7 @@ def _judged(clf: Any, X: Sequences, unknown: float | None) -> tuple[list[Any], n
         # the labels say which windows hold no known word
         warnings.filterwarnings("ignore", message="No known word")
         read = clf._read(X)
-        decision, lost = clf._judge(read)
+        decision, _, _, lost = clf._decide(read)
         p = None if unknown is None else clf._doubt(read, decision, lost)
     chosen = clf.problems_.predicted(decision)
     labels = clf.classes_[chosen].tolist()

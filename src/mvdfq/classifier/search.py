@@ -1,6 +1,7 @@
 """The choice of kernel, bins and other parameters by inner validation."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import wraps
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,17 @@ from sklearn.utils.validation import check_is_fitted
 
 from mvdfq._utils.progress import Progress
 from mvdfq.classifier.estimator import CallbackSupportMixin, SequenceClassifier, with_callbacks
+
+
+def _of_best(name: str) -> Callable[[Any, Any], np.ndarray]:
+    """Return a method that asks the best candidate, with the documentation of its method."""
+
+    @wraps(getattr(SequenceClassifier, name))
+    def method(self: Any, X: Any) -> np.ndarray:
+        check_is_fitted(self)
+        return getattr(self.best_estimator_, name)(X)
+
+    return method
 
 
 class SequenceClassifierCV(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
@@ -91,9 +103,8 @@ class SequenceClassifierCV(CallbackSupportMixin, ClassifierMixin, BaseEstimator)
             The fitted search.
         """
         start = SequenceClassifier(C="auto") if self.estimator is None else self.estimator
-        results: dict[str, list[Any]] = {
-            name: [] for name in ("params", "mean_test_score", "std_test_score")
-        }
+        results: dict[str, list[Any]]
+        results = {"params": [], "mean_test_score": [], "std_test_score": []}
         best: Any = None
         candidates = self._candidates()
         with Progress(self, len(candidates), verbose=False) as progress:
@@ -119,60 +130,17 @@ class SequenceClassifierCV(CallbackSupportMixin, ClassifierMixin, BaseEstimator)
     def _candidates(self) -> list[dict[str, Any]]:
         """Return combinations of parameters; all values of `C` are one candidate, one matrix."""
         grids = self.param_grid or {}
-        grids = [grids] if isinstance(grids, Mapping) else list(grids)
-        return [
-            params
-            for grid in grids
-            for params in ParameterGrid({k: _together(k, v) for k, v in grid.items()})
-        ]
+        found = []
+        for grid in [grids] if isinstance(grids, Mapping) else grids:
+            values = dict(grid)
+            if "C" in values:
+                values["C"] = ["auto"] if "auto" in list(values["C"]) else [values["C"]]
+            found += list(ParameterGrid(values))
+        return found
 
-    def predict(self, X: Any) -> np.ndarray:
-        """Return the class of each sequence.
-
-        Parameters
-        ----------
-        X : list of array-like of shape (n_channels, n_timepoints)
-            Sequences with the channels seen in `fit`.
-
-        Returns
-        -------
-        labels : ndarray of shape (n_sequences,)
-            The predictions of the best candidate.
-        """
-        check_is_fitted(self)
-        return self.best_estimator_.predict(X)
-
-    def decision_function(self, X: Any) -> np.ndarray:
-        """Return the decision value of each class.
-
-        Parameters
-        ----------
-        X : list of array-like of shape (n_channels, n_timepoints)
-            Sequences with the channels seen in `fit`.
-
-        Returns
-        -------
-        decision : ndarray of shape (n_sequences,) or (n_sequences, n_classes)
-            As in `SequenceClassifier.decision_function`.
-        """
-        check_is_fitted(self)
-        return self.best_estimator_.decision_function(X)
-
-    def predict_proba(self, X: Any) -> np.ndarray:
-        """Return the probability of each class.
-
-        Parameters
-        ----------
-        X : list of array-like of shape (n_channels, n_timepoints)
-            Sequences with the channels seen in `fit`.
-
-        Returns
-        -------
-        probabilities : ndarray of shape (n_sequences, n_classes)
-            Every row sums to 1.
-        """
-        check_is_fitted(self)
-        return self.best_estimator_.predict_proba(X)
+    predict = _of_best("predict")
+    decision_function = _of_best("decision_function")
+    predict_proba = _of_best("predict_proba")
 
     @property
     def n_features_in_(self) -> int:
@@ -184,10 +152,3 @@ class SequenceClassifierCV(CallbackSupportMixin, ClassifierMixin, BaseEstimator)
         tags = super().__sklearn_tags__()
         tags.input_tags = SequenceClassifier().__sklearn_tags__().input_tags
         return tags
-
-
-def _together(name: str, values: Any) -> list[Any]:
-    """Return the values to try; all values of `C`, or "auto", are one value."""
-    if name != "C":
-        return values
-    return ["auto"] if "auto" in list(values) else [values]

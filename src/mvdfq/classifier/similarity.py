@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from mvdfq.sequences import Sequences
-from mvdfq.terms.total import FittedSum, Points
+from mvdfq.terms.total import Points
 
 
 @dataclass(frozen=True)
@@ -42,18 +42,6 @@ class Neighbour:
     similarity: float
     label: Any
     name: str | None = None
-
-
-def nearest(
-    total: FittedSum, read: list[Any], others: np.ndarray, n: int
-) -> list[tuple[int, float]]:
-    """Return the places and similarities of the training sequences most like one sequence.
-
-    `others` are the places to search.
-    """
-    similar = total.likeness(total.points(read))[0]
-    order = others[np.argsort(-similar[others], kind="stable")[:n]].tolist()
-    return [(i, float(similar[i])) for i in order]
 
 
 def kernel_sum(

@@ -20,22 +20,7 @@ KINDS = {"frames": "a transformer", "symbols": "a quantizer", "kernel": "a kerne
 
 
 class SpecError(HintedError, ValueError):
-    """A text that describes no part: what is wrong, and at which character of the text.
-
-    Parameters
-    ----------
-    kind : {"frames", "symbols", "kernel"}
-        What the text should describe.
-
-    text : str
-        The text.
-
-    column : int
-        The character that the error is about, counted from 0.
-
-    problem, hint : str
-        What is wrong, and what to write instead.
-    """
+    """A text that describes no part: what is wrong, at which character, and what to write."""
 
     def __init__(self, kind: str, text: str, column: int, problem: str, hint: str = "") -> None:
         super().__init__(f"{kind}, character {column + 1}: {problem}", hint)
@@ -60,28 +45,12 @@ def call_of(name: str, cls: type) -> str:
 
 
 def parse(kind: str, text: str) -> Any:
-    """Return the part that a text describes.
+    """Return the part that a text describes: a name, with or without arguments, or several joined.
 
-    Parameters
-    ----------
-    kind : {"frames", "symbols", "kernel"}
-        The parameter of `SequenceClassifier` that takes the part.
+    `kind` is the parameter of `SequenceClassifier` that takes the part.
 
-    text : str
-        A name, a name with arguments, or several of them joined by ``|`` and ``+``.
-
-    Returns
-    -------
-    part : object
-        A transformer, quantizer or kernel, not fitted; ``"passthrough"`` for this word.
-
-    Examples
-    --------
-    >>> from mvdfq.classifier.spec import parse
-    >>> parse("kernel", "gapped(8, 6)")
-    Gapped(g=8, k=6)
-    >>> parse("symbols", "direct(n_bins=16)")
-    DirectQuantizer(n_bins=16)
+    >>> parse("kernel", "gapped(8, 6)"), parse("symbols", "direct(n_bins=16)")
+    (Gapped(g=8, k=6), DirectQuantizer(n_bins=16))
     """
     parser = _Parser(kind, text.replace("\n", " ").strip())
     part = parser.built(parser.tree(), kind)
@@ -154,21 +123,18 @@ class _Parser:
         if name.id == "passthrough" and not values and not named and kind != "kernel":
             return name.id
         cls = self.class_of(name, kind)
-        parameters = signature(cls).parameters
+        known = signature(cls).replace(return_annotation=Parameter.empty)
         for key, node in named.items():
-            if key not in parameters:
-                known = f"{name.id} has the parameters {', '.join(parameters)}"
-                self.refuse(f"{name.id} has no parameter {key!r}.", self.column(node), known)
+            if key not in known.parameters:
+                hint = f"{name.id} has the parameters {', '.join(known.parameters)}"
+                self.refuse(f"{name.id} has no parameter {key!r}.", self.column(node), hint)
         try:
-            bound = signature(cls).bind(
+            bound = known.bind(
                 *(self.value(argument) for argument in values),
                 **{key: self.value(argument.value) for key, argument in named.items()},
             )
         except TypeError as error:
-            known = (
-                f"write {name.id}{signature(cls).replace(return_annotation=signature(cls).empty)}"
-            )
-            self.refuse(f"{name.id}: {error}.", self.column(name), known)
+            self.refuse(f"{name.id}: {error}.", self.column(name), f"write {name.id}{known}")
         return cls(*bound.args, **bound.kwargs)
 
     def class_of(self, name: ast.Name, kind: str) -> type:

@@ -178,7 +178,8 @@ class Explanation:
         """
         label = self.predicted if label is None else label
         label = label.item() if isinstance(label, np.generic) else label  # one of `classes_`
-        for sign, wanted in [(1.0, label), (-1.0, _reversed(label))]:
+        other = label[::-1] if isinstance(label, tuple) else label
+        for sign, wanted in [(1.0, label), (-1.0, other)]:
             if wanted in self.labels:
                 return self.labels.index(wanted), sign
         found = [
@@ -397,10 +398,6 @@ def largest_channels(why: Explanation, row: int) -> tuple[str, ...]:
     if shares[order[0]] < 1.5 * shares.mean():  # shares are nearly equal: no channel stands out
         enough = len(order) if len(order) < 4 else 0
     return tuple(why.channels[c] for c in order[:enough])
-
-
-def _reversed(label: Any) -> Any:
-    return label[::-1] if isinstance(label, tuple) else label
 
 
 def _plain(label: Any) -> Any:

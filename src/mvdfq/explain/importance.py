@@ -6,7 +6,7 @@ What is lost is the accuracy that falls, and the log loss that rises, on sequenc
 did not learn from. No machine is fitted again.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -15,7 +15,8 @@ import numpy as np
 from scipy.special import log_softmax
 from scipy.stats import norm, t
 
-from mvdfq.terms.baseline import Baselines, View
+from mvdfq.frames.base import channel_index
+from mvdfq.terms.baseline import Baselines
 from mvdfq.terms.fitted import FittedTerm
 from mvdfq.terms.svm import Problems
 from mvdfq.terms.total import FittedSum
@@ -70,11 +71,6 @@ class Importance:
         )
 
 
-def importance_of(names: list[str], found: np.ndarray, source: str) -> Importance:
-    """Return what `lost` found, with the names of the parts."""
-    return Importance(list(names), found[:, 0], found[:, 1], source)
-
-
 @dataclass(frozen=True)
 class Judged:
     """Sequences that machines did not learn from: margins, and what each part adds to them.
@@ -90,22 +86,21 @@ class Judged:
     decide: Callable[[np.ndarray], np.ndarray]
     temperature: float
 
-    def outcomes(self, mean: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """Yield the log loss and the hit of each sequence: with all parts, then without each.
+    def outcomes(self, mean: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return log losses and hits, (n_parts + 1, n_sequences): with all parts, without each.
 
         `mean` (n_columns, n_parts) is what sequences get in place of a part.
         """
-        yield self._outcome(self.margins)
-        for k in range(self.parts.shape[2]):
-            yield self._outcome(self.margins - self.parts[:, :, k] + mean[:, k])
-
-    def _outcome(self, margins: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        decision = self.temperature * self.decide(margins)
-        if decision.ndim == 1:
-            decision = np.stack([np.zeros_like(decision), decision], axis=1)
-        own = np.arange(len(self.y)), self.y
-        # the first of several equal classes is predicted, as `argmax` does
-        return -log_softmax(decision, axis=1)[own], decision.argmax(axis=1) == self.y
+        own, losses, hits = np.arange(len(self.y)), [], []
+        for k in range(-1, self.parts.shape[2]):
+            margins = self.margins if k < 0 else self.margins - self.parts[:, :, k] + mean[:, k]
+            decision = self.temperature * self.decide(margins)
+            if decision.ndim == 1:
+                decision = np.stack([np.zeros_like(decision), decision], axis=1)
+            losses.append(-log_softmax(decision, axis=1)[own, self.y])
+            # the first of several equal classes is predicted, as `argmax` does
+            hits.append(decision.argmax(axis=1) == self.y)
+        return np.array(losses), np.array(hits)
 
 
 def parts_of(
@@ -125,16 +120,14 @@ def parts_of(
         raise ValueError(f"by must be 'channels', 'terms' or a dictionary of channels, got {by!r}.")
     member = np.zeros((len(channels), len(by)))
     for k, mine in enumerate(by.values()):
-        member[[_channel(one, channels) for one in mine], k] = 1
+        member[[channel_index(one, channels, "by") for one in mine], k] = 1
     return [str(name) for name in by], [one @ member for one in shares]
 
 
-def _channel(wanted: Any, names: list[str]) -> int:
-    if wanted in names:
-        return names.index(wanted)
-    if not isinstance(wanted, int | np.integer) or not 0 <= wanted < len(names):
-        raise ValueError(f"by must hold names or numbers of channels, got {wanted!r}: {names}.")
-    return int(wanted)
+def all_shares(terms: list[FittedTerm], channels: list[str]) -> list[np.ndarray]:
+    """Return the shares of the channels, and then of the terms, in the rows of each term."""
+    both = [parts_of(terms, channels, by)[1] for by in ("channels", "terms")]
+    return [np.hstack(pair) for pair in zip(*both, strict=True)]
 
 
 def codes_of(y: np.ndarray, classes: list[Any]) -> np.ndarray:
@@ -146,39 +139,33 @@ def codes_of(y: np.ndarray, classes: list[Any]) -> np.ndarray:
     return np.array([classes.index(label) for label in y.tolist()])
 
 
-@dataclass(frozen=True)
-class Judge:
-    """A sum of terms that judges sequences: what a fitted classifier knows."""
+def judge(
+    total: FittedSum,
+    problems: Problems,
+    class_shares: np.ndarray,
+    temperature: float,
+    read: list[Any],
+    y: np.ndarray,
+    shares: list[np.ndarray],
+) -> Judged:
+    """Return sequences with what each part adds to their margins, as a fitted sum judges them.
 
-    total: FittedSum
-    problems: Problems
-    class_shares: np.ndarray
-    temperature: float
-
-    def __call__(self, read: list[Any], y: np.ndarray, shares: list[np.ndarray]) -> Judged:
-        """Return sequences with what each part adds to their margins.
-
-        `read` are the sequences as each term reads them, `shares` the shares of the parts in the
-        rows of each term.
-        """
-        view = Baselines(self.problems.pairs, self.class_shares).average
-        lengths = getattr(read[0], "lengths", np.ones(len(y), int))
-        block = np.cumsum(lengths) // BLOCK_FRAMES
-        cuts = pairwise([0, *(np.flatnonzero(np.diff(block)) + 1).tolist(), len(y)])
-        found = [self._parts([one[a:b] for one in read], view, shares) for a, b in cuts]
-        margins, parts = (np.concatenate(one) for one in zip(*found, strict=True))
-        return Judged(margins, parts, y, self.problems.decision, self.temperature)
-
-    def _parts(
-        self, read: list[Any], view: View, shares: list[np.ndarray]
-    ) -> tuple[np.ndarray, np.ndarray]:
-        margins = sum(self.total.sums(read).values(), start=self.total.constant)
-        terms = zip(self.total.terms, read, shares, strict=True)
+    `read` are the sequences as each term reads them, `shares` the shares of the parts in the
+    rows of each term.
+    """
+    view = Baselines(problems.pairs, class_shares).average
+    lengths = getattr(read[0], "lengths", np.ones(len(y), int))
+    block = np.cumsum(lengths) // BLOCK_FRAMES
+    margins, parts = [], []
+    for a, b in pairwise([0, *(np.flatnonzero(np.diff(block)) + 1).tolist(), len(y)]):
+        mine = [one[a:b] for one in read]
+        margins.append(sum(total.sums(mine).values(), start=total.constant))
         found = [
-            np.array([one.by_layout.sum(axis=2) @ mine for one in term.evidence(symbols, view)])
-            for term, symbols, mine in terms
+            [one.by_layout.sum(axis=2) @ own for one in term.evidence(symbols, view)]
+            for term, symbols, own in zip(total.terms, mine, shares, strict=True)
         ]
-        return margins, np.sum(found, axis=0)
+        parts.append(np.sum(found, axis=0))
+    return Judged(np.concatenate(margins), np.concatenate(parts), y, problems.decision, temperature)
 
 
 def lost(judged: list[Judged], groups: np.ndarray | None = None) -> np.ndarray:
@@ -188,11 +175,8 @@ def lost(judged: list[Judged], groups: np.ndarray | None = None) -> np.ndarray:
     decision of every sequence for each part.
     """
     mean = sum(one.parts.sum(axis=0) for one in judged) / sum(len(one.y) for one in judged)
-    found = [list(one.outcomes(mean)) for one in judged]
-    losses, hits = (
-        np.array([np.concatenate(part) for part in zip(*one, strict=True)])
-        for one in ([[pair[k] for pair in fold] for fold in found] for k in (0, 1))
-    )
+    outcomes = zip(*(one.outcomes(mean) for one in judged), strict=True)
+    losses, hits = (np.concatenate(one, axis=1) for one in outcomes)
     rises, falls = losses[1:] - losses[0], hits[0].astype(float) - hits[1:]
     # one hit more or less is always possible: the interval is never a single point
     least = 1 / (hits.shape[1] + 2)

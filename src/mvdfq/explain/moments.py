@@ -69,9 +69,13 @@ def find_moments(
     moments for the class, and of moments against it.
     """
     column, sign = explanation.column(label)
-    evidence, names = _by_channel(explanation, column, sign)
-    rate = explanation.symbols.sampling_rate
-    windows = strongest_windows(evidence.sum(axis=0), _width(evidence.shape[1], rate), n)
+    evidence, names = sign * explanation.by_frame[column], explanation.row_names
+    if (shares := explanation.known_shares) is not None:  # else the evidence of rows is all we know
+        evidence, names = shares.T @ evidence, explanation.channels
+    rate, n_frames = explanation.symbols.sampling_rate, evidence.shape[1]
+    most = MOST if rate is None else round(SECONDS * rate)
+    width = int(np.clip(max(min(n_frames // PARTS, most), FEWEST), 1, max(n_frames, 1)))
+    windows = strongest_windows(evidence.sum(axis=0), width, n)
     if of_sign is not None:  # describing a moment takes longer than finding it
         signs = np.array([evidence[:, a:b].sum() > 0 for a, b in windows], bool)
         kept = np.where(signs, signs.cumsum(), (~signs).cumsum()) <= of_sign
@@ -82,7 +86,11 @@ def find_moments(
 def _moment(why: Explanation, piece: np.ndarray, names: list[str], at: tuple[int, int]) -> Moment:
     """Return the moment of these frames, given its evidence by channel or row and frame."""
     rate, mine, total = why.symbols.sampling_rate, piece.sum(axis=1), float(piece.sum())
-    largest = _largest(mine, np.sign(total))
+    # the channels that make up half of the evidence of this sign, at most three
+    same = np.maximum(np.sign(total) * mine, 0)
+    order = np.argsort(-same, kind="stable")
+    n = int(np.searchsorted(np.cumsum(same[order]), same.sum() / 2)) + 1
+    largest = order[: min(n, MOST_CHANNELS)].tolist()
     shapes: tuple[str, ...] = ()
     if why.curves is not None and names is why.channels:
         shapes = tuple(shape_of(why.curves[c, at[0] : at[1]]) for c in largest)
@@ -101,28 +109,6 @@ def strongest_windows(evidence: np.ndarray, width: int, n: int) -> list[tuple[in
         free[max(start - width + 1, 0) : start + width] = 0
         found.append((start, start + width))
     return found
-
-
-def _by_channel(explanation: Explanation, column: int, sign: float) -> tuple[np.ndarray, list[str]]:
-    """Return the evidence of each channel and frame; of each row if the shares are not known."""
-    evidence = sign * explanation.by_frame[column]
-    shares = explanation.known_shares
-    if shares is None:
-        return evidence, explanation.row_names
-    return shares.T @ evidence, explanation.channels
-
-
-def _width(n_frames: int, rate: float | None) -> int:
-    most = MOST if rate is None else round(SECONDS * rate)
-    return int(np.clip(max(min(n_frames // PARTS, most), FEWEST), 1, max(n_frames, 1)))
-
-
-def _largest(piece: np.ndarray, sign: float) -> list[int]:
-    """Return the channels that make up half of the evidence of this sign, at most three."""
-    mine = np.maximum(sign * piece, 0)
-    order = np.argsort(-mine, kind="stable")
-    n = int(np.searchsorted(np.cumsum(mine[order]), mine.sum() / 2)) + 1
-    return order[: min(n, MOST_CHANNELS)].tolist()
 
 
 @dataclass(frozen=True)

@@ -76,7 +76,10 @@ class Reason:
         step = "" if is_run else f" (frames {' '.join(f'+{o}' for o in self.offsets)})"
         # the name of the row may hold the names of its channels
         is_named = all(one in self.row for one in self.channels)
-        made_of = "" if is_named else f" ({_some(self.channels)})"
+        shown, left = self.channels, len(self.channels) - MOST_CHANNELS
+        if left > 1:  # one more name is as short as "and 1 more"
+            shown = (*shown[: MOST_CHANNELS - 1], f"{shown[MOST_CHANNELS - 1]} and {left} more")
+        made_of = "" if is_named else f" ({', '.join(shown)})"
         word = "-".join(self.symbols) or "anything"
         return f"{self.row}{made_of} {word}{step} at {where}{times}"
 
@@ -85,11 +88,3 @@ def pattern(letters: Sequence[str], offsets: Sequence[int]) -> str:
     """Return letters as text, with a point for every letter between them that is ignored."""
     known = dict(zip(offsets, letters, strict=True))
     return "".join(known.get(i, ".") for i in range(offsets[0], offsets[-1] + 1))
-
-
-def _some(channels: tuple[str, ...]) -> str:
-    """Return the names of channels as text; a component of many channels names the largest."""
-    left = len(channels) - MOST_CHANNELS
-    if left <= 1:  # one more name is as short as "and 1 more"
-        return ", ".join(channels)
-    return f"{', '.join(channels[:MOST_CHANNELS])} and {left} more"

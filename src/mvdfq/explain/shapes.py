@@ -12,9 +12,6 @@ MOVE = 0.5
 def in_range(values: np.ndarray, ranges: np.ndarray) -> np.ndarray:
     """Return channels in sixths of their ranges in training, 0 in the middle of the range.
 
-    Examples
-    --------
-    >>> import numpy as np
     >>> in_range(np.array([[1.0, 4.0]]), np.array([[1.0], [4.0]]))
     array([[-3.,  3.]])
     """
@@ -26,9 +23,6 @@ def in_range(values: np.ndarray, ranges: np.ndarray) -> np.ndarray:
 def shape_of(values: np.ndarray) -> str:
     """Return the shape of some values in units of the spread over training; "" if none is known.
 
-    Examples
-    --------
-    >>> import numpy as np
     >>> shape_of(np.full(9, -1.0)), shape_of(np.linspace(-1, 1, 9))
     ('low', 'rising from low to high')
     >>> shape_of(np.array([1.0, -1, 1, -1, 1, -1, 1, -1])), shape_of(np.full(3, np.nan))

@@ -4,10 +4,10 @@ A part of a classifier is a transformer, a scikit-learn pipeline of parts, None 
 Only `steps_of` knows this.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from numbers import Integral
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin, clone
@@ -31,8 +31,7 @@ class SequenceTransformer(TransformerMixin, BaseEstimator):
 
     The rest of the package does not test which class a transformer is; it calls methods:
     explanations call `channel_shares` and, for quantizers, `symbol_names`; model files call
-    `check_learned`. `reach` tells users how far a transformer reads in time. For a subclass without
-    `channel_shares`, importance and evidence by channel raise an error.
+    `check_learned`. Without `channel_shares`, importance and evidence by channel raise an error.
 
     Attributes
     ----------
@@ -50,8 +49,6 @@ class SequenceTransformer(TransformerMixin, BaseEstimator):
     n_channels_in_: int
     channel_names_in_: tuple[str, ...] | None
     symbolic_in_: tuple[bool, ...]
-    # What `reach` returns; a subclass whose reach depends on its parameters overrides `reach`.
-    _reach: ClassVar[int | None] = None
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         # The output is not an array, so scikit-learn must not put it into a data frame.
@@ -144,28 +141,19 @@ class SequenceTransformer(TransformerMixin, BaseEstimator):
         nothing = replace(self._nothing(), channel_names=names)
         return np.array(channel_names(self.transform(nothing)), dtype=object)
 
-    def reach(self) -> int | None:
-        """Return how many frames on either side an output frame depends on.
-
-        For each update, a stream encodes only so many old frames again. None means the whole
-        sequence, which is always correct but slow.
-        """
-        return self._reach
-
     def check_learned(self) -> None:
         """Raise an error if the learned values do not belong together.
 
         Model files call this method before the values are used, after they have compared every
         value with its annotation.
         """
-        n, flags, names = self.n_channels_in_, self.symbolic_in_, self.channel_names_in_
-        known = 0 < n <= MOST_CHANNELS
-        require(known, f"n_channels_in_ must be from 1 to {MOST_CHANNELS}, got {n!r}")
-        each = f"for each of the {n} channels"
-        fits = len(flags) in (0, n)
-        require(fits, f"symbolic_in_ must hold one bool {each}, got {len(flags)}")
-        fits = names is None or len(names) == n
-        require(fits, f"channel_names_in_ must hold one name {each} or be None")
+        n, names = self.n_channels_in_, self.channel_names_in_
+        require(
+            0 < n <= MOST_CHANNELS, f"n_channels_in_ must be from 1 to {MOST_CHANNELS}, got {n!r}"
+        )
+        for name, values in (("symbolic_in_", self.symbolic_in_), ("channel_names_in_", names)):
+            fits = not values or len(values) == n
+            require(fits, f"{name} must hold one value for each of the {n} channels, or nothing")
         self._check_learned()
 
     def _check_learned(self) -> None:
@@ -251,8 +239,6 @@ class SequenceTransformer(TransformerMixin, BaseEstimator):
 class PerChannel(SequenceTransformer):
     """Base of the transformers whose rows are the channels, each made of one channel alone."""
 
-    _reach: ClassVar[int | None] = 0
-
     def channel_shares(self) -> np.ndarray:
         """Return the identity: every row is one channel."""
         return np.eye(self.n_channels_in_)
@@ -263,16 +249,15 @@ def channel_names(X: Any) -> tuple[str, ...]:
     return X.channel_names or tuple(f"x{j}" for j in range(X.n_rows))
 
 
-def channel_index(channel: Any, X: Sequences, parameter: str) -> int:
+def channel_index(channel: Any, names: Sequence[str], parameter: str) -> int:
     """Return the index of a channel that `parameter` gives by index or name."""
-    names = channel_names(X)
     if isinstance(channel, str) and channel in names:
         return names.index(channel)
     is_index = isinstance(channel, Integral) and not isinstance(channel, bool)
-    if is_index and 0 <= channel < X.n_rows:
+    if is_index and 0 <= channel < len(names):
         return int(channel)
     raise ValueError(
-        f"{parameter} must give channels by index, 0 to {X.n_rows - 1}, or by name, "
+        f"{parameter} must give channels by index, 0 to {len(names) - 1}, or by name, "
         f"{list(names)}, got {channel!r}."
     )
 
@@ -335,21 +320,6 @@ def encode(encoders: list[Any], X: Any) -> Any:
     for step in encoders:
         X = step.transform(X)
     return X
-
-
-def reach_of(*parts: Any) -> int | None:
-    """Return how many frames on either side an output frame depends on; None means all frames.
-
-    A transformer without `reach` may read all frames, so its reach is None.
-
-    >>> from sklearn.pipeline import make_pipeline
-    >>> from mvdfq import Centre, Delta, Smooth
-    >>> reach_of(make_pipeline(Smooth(9), Delta())), reach_of(Smooth(9), Centre())
-    (5, None)
-    """
-    steps = steps_of(*parts)
-    reaches: list[Any] = [step.reach() if hasattr(step, "reach") else None for step in steps]
-    return None if None in reaches else sum(reaches)
 
 
 def shares_of(parts: Iterable[Any], n_channels: int) -> np.ndarray:

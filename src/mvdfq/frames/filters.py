@@ -91,18 +91,21 @@ class Filters(SequenceTransformer):
     members_: np.ndarray = field(init=False)
 
     def _fit(self, X: Sequences, y: Any) -> None:
-        """Choose the dilations and draw the channels of every filter."""
         numeric = ~X.symbolic_mask
         if not numeric.any():
             raise ValueError("Filters needs at least one numeric channel, X holds only symbols.")
         self.dilations_ = np.array(self._dilations(X))
         random = check_random_state(self.random_state)
         varying = np.flatnonzero(~is_constant(*ranges_of(X))[numeric])
-        drawn_from = varying if varying.size else np.arange(np.count_nonzero(numeric))
-        self.members_ = _draw_members(len(TAPS) * len(self.dilations_), drawn_from, random)
+        channels = varying if varying.size else np.arange(np.count_nonzero(numeric))
+        # as MiniRocket does: smaller sets of channels are more likely
+        n_rows, most = len(TAPS) * len(self.dilations_), min(channels.size, MOST_CHANNELS)
+        sizes = np.floor(2 ** random.uniform(0, np.log2(most + 1), n_rows)).astype(int)
+        self.members_ = np.full((n_rows, most), -1)
+        for row, size in zip(self.members_, np.minimum(sizes, most), strict=True):
+            row[:size] = channels[np.sort(random.choice(channels.size, size, replace=False))]
 
     def _transform(self, X: Sequences) -> Sequences:
-        """Compute the responses."""
         rows = np.empty((len(self.members_), X.data.shape[1]), X.data.dtype)
         data = np.ascontiguousarray(X.data[~X.symbolic_mask])
         # one block of sequences per thread
@@ -172,10 +175,6 @@ class Filters(SequenceTransformer):
             for (tap, step), members in zip(places, self.members_, strict=True)
         ]
 
-    def reach(self) -> int:
-        """Return the distance from the middle tap to the outermost tap of the largest dilation."""
-        return N_TAPS // 2 * int(self.dilations_.max())
-
     def taps(self) -> np.ndarray:
         """Return the frames that a response rests on, as distances from its own frame."""
         middle = N_TAPS // 2
@@ -190,14 +189,11 @@ class Filters(SequenceTransformer):
         return np.concatenate([shares, np.eye(self.n_channels_in_)[self._passed]])
 
     def _check_learned(self) -> None:
-        require_array(self, "dilations_", (None,), np.int64)
-        fits = self.dilations_.size and ((self.dilations_ >= 1) & (self.dilations_ < LONGEST)).all()
-        require(fits, f"dilations_ must hold numbers from 1 to {LONGEST - 1}")
-        require_array(self, "members_", (len(TAPS) * self.dilations_.size, None), np.int64)
-        members, n_numeric = self.members_, int((~self._symbolic_mask).sum())
-        known = members.shape[1] and (members[:, 0] >= 0).all() and (members >= -1).all()
-        fits = known and (members < n_numeric).all()
-        require(fits, f"members_ must hold channels from 0 to {n_numeric - 1}, filled up with -1")
+        require_array(self, "dilations_", (None,), np.int64, low=1, high=LONGEST - 1)
+        shape, n_numeric = (len(TAPS) * self.dilations_.size, None), (~self._symbolic_mask).sum()
+        require_array(self, "members_", shape, np.int64, low=-1, high=n_numeric - 1)
+        known = self.members_.size and (self.members_[:, 0] >= 0).all()
+        require(known, "dilations_ and members_ must not be empty; members_ are filled up with -1")
 
 
 def auto_dilations(X: Ragged) -> list[int]:
@@ -208,13 +204,3 @@ def auto_dilations(X: Ragged) -> list[int]:
     longest = max((int(np.median(X.lengths)) - 1) // (N_TAPS - 1), 1)
     steps = {int(2 ** (i / 2)) for i in range(2 * longest.bit_length())}
     return sorted(step for step in steps if step <= longest)
-
-
-def _draw_members(n_rows: int, channels: np.ndarray, random: np.random.RandomState) -> np.ndarray:
-    """Draw a set of channels for every row, as MiniRocket does: smaller sets are more likely."""
-    most = min(channels.size, MOST_CHANNELS)
-    sizes = np.floor(2 ** random.uniform(0, np.log2(most + 1), n_rows)).astype(int)
-    members = np.full((n_rows, most), -1)
-    for row, size in zip(members, np.minimum(sizes, most), strict=True):
-        row[:size] = channels[np.sort(random.choice(channels.size, size, replace=False))]
-    return members

@@ -17,13 +17,23 @@ def require(condition: Any, problem: str) -> None:
         raise LearnedError(problem)
 
 
-def require_array(part: Any, name: str, shape: tuple[int | None, ...], dtype: Any = float) -> None:
-    """Raise an error unless an attribute is an array of this shape and dtype."""
-    check_array(getattr(part, name), name, shape, dtype)
+def require_array(part: Any, name: str, *wanted: Any, **bounds: Any) -> None:
+    """Raise an error unless an attribute is an array, see `check_array`."""
+    check_array(getattr(part, name), name, *wanted, **bounds)
 
 
-def check_array(array: Any, name: str, shape: tuple[int | None, ...], dtype: Any = float) -> None:
-    """Raise an error unless a value is an array of this shape and dtype; None fits all."""
+def check_array(
+    array: Any,
+    name: str,
+    shape: tuple[int | None, ...],
+    dtype: Any = float,
+    low: float | None = None,
+    high: float = np.inf,
+) -> None:
+    """Raise an error unless a value is an array of this shape and dtype; None fits all.
+
+    With `low`, the numbers must be finite and from `low` to `high`.
+    """
     kind = "" if dtype is None else f" of {np.dtype(dtype)}"
     # a length that may be anything is written n
     wanted = f"{name} must be an array{kind} of shape {shape}".replace("None", "n")
@@ -33,14 +43,18 @@ def check_array(array: Any, name: str, shape: tuple[int | None, ...], dtype: Any
     )
     found = f"got {array.dtype} of shape {array.shape}"
     require(fits and dtype in (None, array.dtype), f"{wanted}, {found}")
+    if low is not None:
+        inside = np.isfinite(array).all() and ((array >= low) & (array <= high)).all()
+        ends = f"numbers from {low} to {high}"
+        if high == np.inf:
+            ends = "finite numbers" if low == -np.inf else f"finite numbers from {low} on"
+        require(inside, f"{name} must hold {ends}")
 
 
 def require_axes(part: Any, n: int) -> None:
     """Raise an error unless `mean_` and `components_` are principal axes of `n` rows."""
-    require_array(part, "mean_", (n,))
-    require_array(part, "components_", (None, n))
-    finite = np.isfinite(part.mean_).all() and np.isfinite(part.components_).all()
-    require(finite, "mean_ and components_ must hold finite numbers")
+    require_array(part, "mean_", (n,), low=-np.inf)
+    require_array(part, "components_", (None, n), low=-np.inf)
 
 
 @cache

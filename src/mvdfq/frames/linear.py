@@ -53,7 +53,6 @@ class Standardize(PerChannel):
     scale_: np.ndarray
 
     def _fit(self, X: Sequences, y: Any) -> None:
-        """Learn mean and standard deviation of each channel."""
         means, deviations = moments(X.data, X.offsets[[0, -1]])
         check_spread(deviations[~X.symbolic_mask], "X")
         self.mean_ = np.where(X.symbolic_mask, 0.0, means[:, 0])
@@ -61,7 +60,6 @@ class Standardize(PerChannel):
         self.scale_ = np.where(X.symbolic_mask, 1.0, scale)
 
     def _transform(self, X: Sequences) -> Sequences:
-        """Shift and scale the channels."""
         scaled = np.empty_like(X.data)
         # channel by channel, to save memory; in double precision
         for channel, mean, scale, out in zip(X.data, self.mean_, self.scale_, scaled, strict=True):
@@ -69,9 +67,8 @@ class Standardize(PerChannel):
         return X.with_data(scaled)
 
     def _check_learned(self) -> None:
-        require_array(self, "mean_", (self.n_channels_in_,))
+        require_array(self, "mean_", (self.n_channels_in_,), low=-np.inf)
         require_array(self, "scale_", (self.n_channels_in_,))
-        require(np.isfinite(self.mean_).all(), f"mean_ must be finite, got {self.mean_}")
         require((self.scale_ > 0).all(), f"scale_ must be positive, got {self.scale_}")
 
 
@@ -98,13 +95,10 @@ class Centre(PerChannel):
     (array([[-1.,  1.]]), array([[-10., -10.,  20.]]))
     """
 
-    _reach = None  # the mean depends on the whole sequence
-
     def __init__(self, *, scale: bool = False) -> None:
         self.scale = scale
 
     def _transform(self, X: Sequences) -> Sequences:
-        """Centre each sequence."""
         return renamed(X.with_data(centred(X, scale=self.scale)), "centred")
 
 
@@ -158,7 +152,6 @@ class Rotate(SequenceTransformer):
         self.deltas = deltas
 
     def _fit(self, X: Sequences, y: Any) -> None:
-        """Learn the principal axes of the training frames."""
         frames = self._frames(X)
         self.mean_, axes, variances = principal_axes(frames)
         kept = len(frames) if self.n_components is None else self.n_components
@@ -166,7 +159,6 @@ class Rotate(SequenceTransformer):
         self.components_, self.explained_variance_ = axes[:kept], variances[:kept]
 
     def _transform(self, X: Sequences) -> Sequences:
-        """Rotate the frames."""
         n_components, symbolic = len(self.components_), X.symbolic_mask
         rotated = project(self._frames(X), self.mean_, self.components_)
         names = [name for name, flag in zip(channel_names(X), symbolic, strict=True) if flag]
@@ -176,10 +168,6 @@ class Rotate(SequenceTransformer):
             channel_names=(*(f"pc{q}" for q in range(n_components)), *names),
             symbolic=(False,) * n_components + (True,) * len(names) if names else (),
         )
-
-    def reach(self) -> int:
-        """Return 1 if `deltas` is True, since a slope reads the neighbours of a frame, else 0."""
-        return int(self.deltas)
 
     def channel_shares(self) -> np.ndarray:
         """Return the squared weights of each component; a slope counts for its channel."""

@@ -35,16 +35,14 @@ class Select(SequenceTransformer):
     """
 
     channels_: np.ndarray
-    _reach = 0
 
     def __init__(self, channels: Any) -> None:
         self.channels = channels
 
     def _fit(self, X: Sequences, y: Any) -> None:
-        """Find the channels."""
         alone = not np.iterable(self.channels) or isinstance(self.channels, str)
         given = [self.channels] if alone else list(self.channels)
-        indices = [channel_index(channel, X, "channels") for channel in given]
+        indices = [channel_index(channel, channel_names(X), "channels") for channel in given]
         if not indices or len(set(indices)) < len(indices):
             raise ValueError(
                 f"channels must name at least one channel, and each channel once, got "
@@ -53,7 +51,6 @@ class Select(SequenceTransformer):
         self.channels_ = np.array(indices)
 
     def _transform(self, X: Sequences) -> Sequences:
-        """Keep the channels."""
         names, flags = channel_names(X), X.symbolic_mask[self.channels_]
         return replace(
             X,
@@ -68,10 +65,9 @@ class Select(SequenceTransformer):
 
     def _check_learned(self) -> None:
         indices, n = self.channels_, self.n_channels_in_
-        require_array(self, "channels_", (None,), np.int64)
-        inside = indices.size and indices.min() >= 0 and indices.max() < n
-        require(inside, f"channels_ must hold indices from 0 to {n - 1}")
-        require(len(np.unique(indices)) == indices.size, "channels_ must hold every index once")
+        require_array(self, "channels_", (None,), np.int64, low=0, high=n - 1)
+        once = 0 < len(np.unique(indices)) == indices.size
+        require(once, "channels_ must hold at least one index, and every index once")
 
 
 def groups_by_name(X: Sequences) -> list[list[int]]:

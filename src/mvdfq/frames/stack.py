@@ -8,14 +8,7 @@ import numpy as np
 from sklearn.base import clone
 
 from mvdfq._engines.choice import side_by_side
-from mvdfq.frames.base import (
-    SequenceTransformer,
-    channel_names,
-    passes,
-    reach_of,
-    shares_of,
-    steps_of,
-)
+from mvdfq.frames.base import SequenceTransformer, channel_names, passes, shares_of, steps_of
 from mvdfq.frames.learned import require
 from mvdfq.sequences import Sequences, check_sequences
 from mvdfq.sequences.containers import check_lengths
@@ -63,42 +56,60 @@ class Stack(SequenceTransformer):
         self.views = views
 
     def _fit(self, X: Sequences, y: Any) -> None:
-        """Fit every view."""
-
         def fitted(named: tuple[str, Any]) -> tuple[str, Any]:
             name, view = named
             return name, None if view is None else clone(view).fit(X, y)
 
         self.views_ = list(side_by_side(fitted, self._named(X)))
 
+    def _fit_transform(self, X: Sequences, y: Any) -> Any:
+        """Fit every view and transform the training sequences, in one pass."""
+
+        def fitted(named: tuple[str, Any]) -> tuple[str, Any, Any]:
+            name, given = named
+            view: Any = None if given is None else clone(given)
+            part = X
+            if hasattr(view, "fit_transform"):  # a pipeline then transforms only once
+                part = view.fit_transform(X, y)
+            elif view is not None:
+                part = view.fit(X, y).transform(X)
+            return name, view, self._checked(name, part)
+
+        done = list(side_by_side(fitted, self._named(X)))
+        self.views_ = [(name, view) for name, view, _ in done]
+        return self._joined({name: part for name, _, part in done})
+
     def _named(self, X: Sequences) -> list[tuple[str, Any]]:
         """Return the views for these sequences, with their names."""
         return named_views(self.views)
 
-    def _transform(self, X: Sequences) -> Sequences:
-        """Compute the views; symbolic rows of one name are kept once."""
-        parts = self._parts(X)
+    def _transform(self, X: Sequences) -> Any:
+        return self._joined(self._parts(X))
+
+    def _parts(self, X: Sequences) -> dict[str, Any]:
+        """Return what each view makes of the sequences, by the name of the view."""
+
+        def part(named: tuple[str, Any]) -> tuple[str, Any]:
+            name, view = named
+            return name, self._checked(name, X if view is None else view.transform(X))
+
+        return dict(side_by_side(part, self.views_))
+
+    def _checked(self, name: str, part: Any) -> Any:
+        """Return what a view made, or raise an error if the stack cannot hold it."""
+        return check_sequences(part)
+
+    def _joined(self, parts: dict[str, Any]) -> Any:
+        """Return the rows of all views; symbolic rows of one name are kept once."""
         check_lengths(parts)
         kept = _kept_rows(parts)
         flags = tuple(flag for *_, flag in kept)
         return replace(
-            X,
+            next(iter(parts.values())),
             data=np.stack([parts[view].data[row] for view, row, *_ in kept]),
             channel_names=tuple(name for *_, name, _ in kept),
             symbolic=flags if any(flags) else (),
         )
-
-    def _parts(self, X: Sequences) -> dict[str, Sequences]:
-        """Return the sequences of each view, by the name of the view."""
-        return {
-            name: X if view is None else check_sequences(view.transform(X))
-            for name, view in self.views_
-        }
-
-    def reach(self) -> int | None:
-        """Return the reach of the view that reads farthest."""
-        reaches: list[Any] = [reach_of(view) for _, view in self.views_]
-        return None if None in reaches else max(reaches)
 
     def channel_shares(self) -> np.ndarray:
         """Return the shares of the rows of all views that are kept."""
@@ -165,8 +176,17 @@ def named_views(views: Any) -> list[tuple[str, Any]]:
     pairs = []
     for view in views:
         name = "passthrough" if passes(view) else type(view).__name__.lower()
-        pairs.append(view if isinstance(view, tuple) else (name, view))
-        _check_view(pairs[-1])
+        pair = view if isinstance(view, tuple) else (name, view)
+        if len(pair) != 2 or not isinstance(pair[0], str):
+            raise TypeError(
+                f"A view must be a transformer or a pair (name, transformer), got {pair!r}."
+            )
+        is_usable = hasattr(pair[1], "fit") and hasattr(pair[1], "transform")
+        if not passes(pair[1]) and (isinstance(pair[1], type) or not is_usable):
+            raise TypeError(
+                f"A view must be a transformer, 'passthrough' or None, got {pair[1]!r}."
+            )
+        pairs.append(pair)
     total, seen = Counter(name for name, _ in pairs), Counter[str]()
     named = []
     for (name, view), given in zip(pairs, views, strict=True):
@@ -180,18 +200,6 @@ def named_views(views: Any) -> list[tuple[str, Any]]:
     if not named:
         raise ValueError("views must hold at least one view, got an empty list.")
     return named
-
-
-def _check_view(pair: tuple[Any, ...]) -> None:
-    """Raise an error unless a view is a pair of a name and a transformer."""
-    if len(pair) != 2 or not isinstance(pair[0], str):
-        raise TypeError(
-            f"A view must be a transformer or a pair (name, transformer), got {pair!r}."
-        )
-    view = pair[1]
-    is_transformer = hasattr(view, "fit") and hasattr(view, "transform")
-    if not passes(view) and (isinstance(view, type) or not is_transformer):
-        raise TypeError(f"A view must be a transformer, 'passthrough' or None, got {view!r}.")
 
 
 def _kept_rows(parts: dict[str, Sequences]) -> list[tuple[str, int, str, bool]]:

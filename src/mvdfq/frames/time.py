@@ -35,13 +35,10 @@ class Delta(SequenceTransformer):
            [1., 2., 3.]])
     """
 
-    _reach = 1  # a slope reads the frame before and the frame after
-
     def __init__(self, *, keep: bool = True) -> None:
         self.keep = keep
 
     def _transform(self, X: Sequences) -> Sequences:
-        """Compute the slopes."""
         kept = np.full(X.n_rows, self.keep) | X.symbolic_mask
         real = ~X.symbolic_mask
         slopes = gradient(X.data if real.all() else X.data[real], X.offsets)
@@ -85,20 +82,21 @@ class Smooth(PerChannel):
         self.window = window
 
     def _transform(self, X: Sequences) -> Sequences:
-        """Average over the window."""
         check_scalar(self.window, "window", Integral, min_val=1)
         if self.window % 2 == 0:
             raise ValueError(f"window must be odd, so that it has a middle, got {self.window}.")
-        real = ~X.symbolic_mask
-        data = _averages(X.data if real.all() else X.data[real], X.offsets, self.window // 2)
+        real, half = ~X.symbolic_mask, self.window // 2
+        values = X.data if real.all() else X.data[real]
+        device, card = on_card("frames")
+        if device:
+            averages = card.moving_average(values, X.offsets, half, device)
+        else:
+            averages = np.empty_like(values)
+            moving_average(values, X.offsets, half, averages)
         if not real.all():
-            averages, data = data, X.data.copy()
-            data[real] = averages
-        return renamed(X.with_data(data), "smooth")
-
-    def reach(self) -> int:
-        """Return half the window."""
-        return self.window // 2
+            values, averages = averages, X.data.copy()
+            averages[real] = values
+        return renamed(X.with_data(averages), "smooth")
 
 
 class Lags(SequenceTransformer):
@@ -134,7 +132,6 @@ class Lags(SequenceTransformer):
         self.step = step
 
     def _transform(self, X: Sequences) -> Sequences:
-        """Put frames side by side."""
         check_scalar(self.n_lags, "n_lags", Integral, min_val=1)
         check_scalar(self.step, "step", Integral, min_val=1)
         lags = [lag * self.step for lag in range(self.n_lags)]
@@ -150,10 +147,6 @@ class Lags(SequenceTransformer):
             symbolic=X.symbolic * len(lags),
         )
 
-    def reach(self) -> int:
-        """Return the distance from the first to the last of the frames side by side."""
-        return (self.n_lags - 1) * self.step
-
     def _check_learned(self) -> None:
         n_rows = self.n_lags * self.n_channels_in_
         require(n_rows <= MOST_CHANNELS, f"n_lags must make at most {MOST_CHANNELS} rows")
@@ -161,15 +154,6 @@ class Lags(SequenceTransformer):
     def channel_shares(self) -> np.ndarray:
         """Return rows with one 1: every lag is a copy of all channels."""
         return np.tile(np.eye(self.n_channels_in_), (self.n_lags, 1))
-
-
-def _averages(data: np.ndarray, offsets: np.ndarray, half: int) -> np.ndarray:
-    device, card = on_card("frames")
-    if device:
-        return card.moving_average(data, offsets, half, device)
-    averages = np.empty_like(data)
-    moving_average(data, offsets, half, averages)
-    return averages
 
 
 def gradient(data: np.ndarray, offsets: np.ndarray) -> np.ndarray:

@@ -9,7 +9,7 @@ from sklearn.base import clone
 
 from mvdfq._utils.short import counted
 from mvdfq.evaluation import evaluate
-from mvdfq.explain.importance import Importance, Judge, Judged, importance_of, lost, parts_of
+from mvdfq.explain.importance import Importance, Judged, all_shares, judge, lost
 from mvdfq.frames.base import UnknownShares
 from mvdfq.pages.run import Run
 
@@ -37,8 +37,8 @@ def matters(run: Run) -> dict[str, Any]:
         source = f"{len(places)} judged sequences"
     names, n = [term.name for term in run.model(0).terms_], len(run.channel_names)
     return {
-        "channels": _plain(importance_of(run.channel_names, found[:n], source)),
-        "terms": _plain(importance_of(names, found[n:], source)),
+        "channels": _plain(Importance(run.channel_names, found[:n, 0], found[:n, 1], source)),
+        "terms": _plain(Importance(names, found[n:, 0], found[n:, 1], source)),
         "source": source,
         "note": "",
     }
@@ -75,12 +75,11 @@ def _judged(run: Run, places: np.ndarray) -> Iterator[Judged]:
         raise ValueError("No judged sequence has a class that was learned.")
     for f in np.unique(run.fold_of[places]):
         clf, mine = run.model(int(f)), places[run.fold_of[places] == f]
-        both = [parts_of(clf.terms_, run.channel_names, by)[1] for by in ("channels", "terms")]
-        shares = [np.hstack(pair) for pair in zip(*both, strict=True)]
+        shares = all_shares(clf.terms_, run.channel_names)
         codes = [clf.classes_.tolist().index(run.labels[c]) for c in run.truth[mine]]
         read = clf.sum_.read(clf.varying(run.X[run.tested[mine]]))
-        judge = Judge(clf.sum_, clf.problems_, clf.class_shares_, clf.temperature_)
-        yield judge(read, np.array(codes), shares)
+        about = clf.sum_, clf.problems_, clf.class_shares_, clf.temperature_
+        yield judge(*about, read, np.array(codes), shares)
 
 
 def removal(run: Run, protocol: dict[str, Any]) -> list[dict[str, Any]] | None:

@@ -200,6 +200,18 @@ def to_symbols(
     return as_symbols(X, data, n_symbols, names)
 
 
+def side_by_side(parts: Sequence[Symbols], names: tuple[str, ...] | None) -> Symbols:
+    """Return one collection with the rows of all parts, whose sequences have the same frames."""
+    dtype = max(part.data.dtype for part in parts)
+    rows = [part.astype(dtype) for part in parts]
+    return replace(
+        rows[0],
+        data=np.concatenate([part.data for part in rows]),
+        n_symbols=np.concatenate([part.n_symbols for part in rows]),
+        channel_names=names,
+    )
+
+
 def as_symbols(
     X: Ragged, data: np.ndarray, n_symbols: np.ndarray, names: tuple[str, ...] | None
 ) -> Symbols:

@@ -197,13 +197,11 @@ class ThresholdQuantizer(SequenceTransformer):
     """
 
     thresholds_: np.ndarray
-    _reach = 0
 
     def __init__(self, n_thresholds: int = 3) -> None:
         self.n_thresholds = n_thresholds
 
     def _fit(self, X: Sequences, y: Any) -> None:
-        """Learn the thresholds of every channel from the training sequences."""
         n = check_whole(self.n_thresholds, "n_thresholds")
         self._refuse_symbols(X)
         # frames at equal distances, the same frames in every run
@@ -215,7 +213,6 @@ class ThresholdQuantizer(SequenceTransformer):
             thresholds[: found.size] = found  # none if the channel is constant
 
     def _transform(self, X: Sequences) -> Symbols:
-        """Compare every value with every threshold of its channel."""
         n_rows = self.thresholds_.size
         codes = np.empty((n_rows, X.data.shape[1]), np.uint8)
         missing = np.uint8(np.iinfo(np.uint8).max)

@@ -80,10 +80,8 @@ class CodebookQuantizer(SequenceTransformer):
 
     codebooks_: list[np.ndarray] = field(init=False)
     scaler_: Standardize | None = field(init=False)
-    _reach = 0
 
     def _fit(self, X: Sequences, y: Any) -> None:
-        """Learn the codebooks."""
         sizes = np.ravel(self.n_codewords).tolist()
         if not sizes or not all(isinstance(size, int) and size >= 1 for size in sizes):
             raise ValueError(f"n_codewords must be positive integers, got {self.n_codewords!r}.")
@@ -91,11 +89,17 @@ class CodebookQuantizer(SequenceTransformer):
         self._refuse_symbols(X)
         self.scaler_ = Standardize().fit(X) if self.standardize else None
         random = check_random_state(self.random_state)
-        frames = self._sample(self._scaled(X), max(LEAST, FRAMES * max(sizes)), random)
+        data = self._scaled(X)
+        whole = np.flatnonzero(~np.isnan(data).any(axis=0))
+        if not whole.size:
+            raise ValueError("X must hold at least one frame without missing values.")
+        most = min(max(LEAST, FRAMES * max(sizes)), self.max_frames)
+        if whole.size > most:
+            whole = np.sort(random.choice(whole, most, replace=False))
+        frames = data[:, whole]
         self.codebooks_ = [_kmeans(frames, size, random) for size in sizes]
 
     def _transform(self, X: Sequences) -> Symbols:
-        """Find the nearest codeword of every frame."""
         data = self._scaled(X)
         rows = [_nearest(data, codebook) for codebook in self.codebooks_]
         sizes = np.array([len(codebook) for codebook in self.codebooks_], dtype=np.int64)
@@ -116,9 +120,8 @@ class CodebookQuantizer(SequenceTransformer):
         n, codebooks = self.n_channels_in_, self.codebooks_
         require(codebooks, "codebooks_ must hold at least one codebook, got an empty list")
         for i, codebook in enumerate(codebooks):
-            check_array(codebook, f"codebooks_[{i}]", (None, n))
+            check_array(codebook, f"codebooks_[{i}]", (None, n), low=-np.inf)
             require(len(codebook), f"codebooks_[{i}] must hold at least one codeword, got none")
-            require(np.isfinite(codebook).all(), f"codebooks_[{i}] must hold finite numbers")
         scaler = self.scaler_
         require(
             scaler is None or getattr(scaler, "n_channels_in_", 0) == n,
@@ -127,16 +130,6 @@ class CodebookQuantizer(SequenceTransformer):
 
     def _scaled(self, X: Any) -> np.ndarray:
         return X.data if self.scaler_ is None else self.scaler_.transform(X).data
-
-    def _sample(self, data: np.ndarray, most: int, random: np.random.RandomState) -> np.ndarray:
-        """Return at most `most` and `max_frames` frames without NaN, drawn at random."""
-        whole = np.flatnonzero(~np.isnan(data).any(axis=0))
-        if not whole.size:
-            raise ValueError("X must hold at least one frame without missing values.")
-        most = min(most, self.max_frames)
-        if whole.size > most:
-            whole = np.sort(random.choice(whole, most, replace=False))
-        return data[:, whole]
 
 
 def _kmeans(frames: np.ndarray, size: int, random: np.random.RandomState) -> np.ndarray:

@@ -136,25 +136,26 @@ class DirectQuantizer(PerChannel):
     n_symbols_: np.ndarray = field(init=False)
 
     def _fit(self, X: Sequences, y: Any) -> None:
-        """Learn the bins of every channel from the training sequences."""
         self._check_parameters()
         symbolic = X.symbolic_mask | _named_channels(self.symbolic, X)
         self._refuse_wide(X, symbolic)
         self.symbolic_in_ = tuple(symbolic.tolist()) if symbolic.any() else ()
-        rows = []
-        for row in self._scaled(X):
+        self.categories_, quantities = [], []
+        for row, flag in zip(self._scaled(X), symbolic, strict=True):
             missing = np.isnan(row)
-            rows.append(row[~missing] if missing.any() else row)
-        self.categories_ = [
-            np.unique(row if flag else row[:0]) for row, flag in zip(rows, symbolic, strict=True)
-        ]
-        quantities = [row[:0] if flag else row for row, flag in zip(rows, symbolic, strict=True)]
-        n_bins = self._n_bins_of(quantities)
+            row = row[~missing] if missing.any() else row
+            self.categories_.append(np.unique(row if flag else row[:0]))
+            quantities.append(row[:0] if flag else row)
+        given = np.asarray(self.n_bins)
+        if given.shape not in ((), (X.n_rows,)):
+            raise ValueError(f"n_bins must have {X.n_rows} entries, got {given.size}.")
+        n_bins = np.broadcast_to(given, X.n_rows).tolist()
+        if self.adaptive is not None:
+            n_bins = adapted_n_bins(quantities, n_bins, self.adaptive)
         self.bin_edges_ = [self._edges(row, b) for row, b in zip(quantities, n_bins, strict=True)]
         self.n_symbols_ = self._sizes()
 
     def _transform(self, X: Sequences) -> Symbols:
-        """Encode every value by its bin."""
         data = self._scaled(X)
         known = {
             j: encode_values(data[j], self.categories_[j])
@@ -174,10 +175,6 @@ class DirectQuantizer(PerChannel):
         if self._has_special_codes():
             self._warn_if_many_outside(X, codes)
         return as_symbols(X, codes, self.n_symbols_, X.channel_names)
-
-    def reach(self) -> int | None:
-        """Return 0, or None if each whole sequence is standardized first."""
-        return None if self.per_sequence else 0
 
     def symbol_names(self) -> list[list[str]]:
         """Return one name per bin, or per value of a symbolic channel, for every row."""
@@ -234,14 +231,6 @@ class DirectQuantizer(PerChannel):
 
     def _scaled(self, X: Sequences) -> np.ndarray:
         return centred(X, scale=True) if self.per_sequence else X.data
-
-    def _n_bins_of(self, channels: list[np.ndarray]) -> list[int]:
-        """Return the number of bins of each channel; fewer bins may remain."""
-        n_bins = np.asarray(self.n_bins)
-        if n_bins.shape not in ((), (len(channels),)):
-            raise ValueError(f"n_bins must have {len(channels)} entries, got {n_bins.size}.")
-        wanted = np.broadcast_to(n_bins, len(channels)).tolist()
-        return wanted if self.adaptive is None else adapted_n_bins(channels, wanted, self.adaptive)
 
     def _edges(self, values: np.ndarray, n_bins: int) -> np.ndarray:
         """Return the edges of the bins of one channel; one bin if the channel is constant."""
@@ -330,5 +319,5 @@ def _named_channels(wanted: Any, X: Sequences) -> np.ndarray:
             raise ValueError(f"symbolic must have {X.n_rows} flags, got {len(listed)}.")
         return np.array(listed)
     for channel in listed:
-        flags[channel_index(channel, X, "symbolic")] = True
+        flags[channel_index(channel, channel_names(X), "symbolic")] = True
     return flags

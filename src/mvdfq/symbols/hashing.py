@@ -69,13 +69,11 @@ class HashingQuantizer(SequenceTransformer):
     low_: np.ndarray
     ranges_: np.ndarray
     modes_: list[tuple[int, int]]
-    _reach = 0
 
     def __init__(self, n_bits: int = 32) -> None:
         self.n_bits = n_bits
 
     def _fit(self, X: Sequences, y: Any) -> None:
-        """Learn the components, their ranges and the bits."""
         check_scalar(self.n_bits, "n_bits", Integral, min_val=1)
         self._refuse_symbols(X)
         self.mean_, axes, _ = principal_axes(X.data)
@@ -88,7 +86,6 @@ class HashingQuantizer(SequenceTransformer):
         self.modes_ = lowest_modes(self.ranges_, self.n_bits)
 
     def _transform(self, X: Sequences) -> Symbols:
-        """Compute the bits of every frame."""
         projected = project(X.data, self.mean_, self.components_)
         rows = []
         for i, v in self.modes_:
@@ -112,8 +109,7 @@ class HashingQuantizer(SequenceTransformer):
         require_axes(self, self.n_channels_in_)
         n = len(self.components_)
         for name in ("low_", "ranges_"):
-            require_array(self, name, (n,))
-            require(np.isfinite(getattr(self, name)).all(), f"{name} must hold finite numbers")
+            require_array(self, name, (n,), low=-np.inf)
         require(self.modes_, "modes_ must hold at least one bit, got an empty list")
         wanted = f"modes_ must hold pairs of one of {n} components and a number of half waves"
         for i, v in self.modes_:

@@ -113,10 +113,8 @@ class JointQuantizer(SequenceTransformer):
     bins_: DirectQuantizer = field(init=False)
     columns_: list[list[np.ndarray]] = field(init=False)
     n_symbols_: np.ndarray = field(init=False)
-    _reach = 0
 
     def _fit(self, X: Sequences, y: Any) -> None:
-        """Learn the bins, choose the sets and number the columns where needed."""
         self.bins_ = DirectQuantizer(self.n_bins, strategy=self.strategy).fit(X)
         self.sets_ = self._choose_sets() if self.sets is None else _named_sets(self.sets, X)
         all_together = self.sets is None and self.order == "all"
@@ -129,7 +127,6 @@ class JointQuantizer(SequenceTransformer):
         self.n_symbols_ = np.array(self._sizes(), dtype=np.int64)
 
     def _transform(self, X: Sequences) -> Symbols:
-        """Encode the channels of every set together."""
         symbols = self.bins_.transform(X)
         labels = channel_names(X)
         names = tuple(" & ".join(labels[j] for j in members) for members in self.sets_)
@@ -293,7 +290,7 @@ def _named_sets(sets: Any, X: Sequences) -> list[tuple[int, ...]]:
                 f"a set of one channel is ({members!r},)."
             )
         given = tuple(members)
-        indices = tuple(channel_index(j, X, "sets") for j in given)
+        indices = tuple(channel_index(j, channel_names(X), "sets") for j in given)
         if not indices or len(set(indices)) < len(indices):
             raise ValueError(f"A set must hold each channel once, at least one, got {given}.")
         found.append(indices)

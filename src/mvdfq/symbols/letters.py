@@ -98,7 +98,6 @@ class Letters(PerChannel):
     kinds_: list[str] = field(init=False)
 
     def _fit(self, X: Sequences, y: Any) -> None:
-        """Learn the alphabet."""
         self._check_parameters()
         _only_letters(X)
         kinds = [kind_of(row) for row in X.data]
@@ -107,15 +106,15 @@ class Letters(PerChannel):
         else:
             self.folds_case_ = [bool(self.fold_case)] * len(kinds)
         self.kinds_ = kinds if self.alphabet is None else [""] * len(kinds)
-        rows = zip(X.data, self.folds_case_, self.kinds_, strict=True)
-        self.alphabets_ = [self._alphabet(*row) for row in rows]
-
-    def _alphabet(self, row: np.ndarray, folds: bool, kind: str) -> str:
-        """Return the alphabet of a row: as given, or as learned."""
-        if self.alphabet is None:
-            return letters_of(self._read_row(row, folds, kind))
-        given = self.alphabet.translate(TO_UPPER) if folds else self.alphabet
-        return "".join(dict.fromkeys(given.translate(self._first_of_group(folds))))
+        self.alphabets_ = []
+        for row, folds, kind in zip(X.data, self.folds_case_, self.kinds_, strict=True):
+            if self.alphabet is None:
+                values = self._read_row(row, folds, kind)
+                letters = map(chr, np.unique(values[~np.isnan(values)]).astype(int).tolist())
+            else:
+                given = self.alphabet.translate(TO_UPPER) if folds else self.alphabet
+                letters = dict.fromkeys(given.translate(self._first_of_group(folds)))
+            self.alphabets_.append("".join(letters))
 
     def _read_row(self, row: np.ndarray, folds: bool, kind: str) -> np.ndarray:
         """Return the characters of a row; the first character stands for its group."""
@@ -140,7 +139,6 @@ class Letters(PerChannel):
         return super()._read(_only_letters(check_sequences(X)))
 
     def _transform(self, X: Sequences) -> Symbols:
-        """Encode the characters."""
         readings = zip(X.data, self.folds_case_, self.kinds_, strict=True)
         values = [self._read_row(*reading) for reading in readings]
         rows = [self._encode(*pair) for pair in zip(values, self.alphabets_, strict=True)]
@@ -151,17 +149,11 @@ class Letters(PerChannel):
         """Return one name per character of every row: the character, or all of its group."""
         found = []
         for alphabet, folds in zip(self.alphabets_, self.folds_case_, strict=True):
-            groups: dict[str, list[str]] = {letter: [] for letter in alphabet}
+            groups: dict[str, list[str]] = {}
             for code, first in self._first_of_group(folds).items():
                 groups.setdefault(chr(first), []).append(letter_name(chr(code)))
-            found.append(
-                [
-                    f"[{''.join(groups[letter])}]"
-                    if len(groups[letter]) > 1
-                    else letter_name(letter)
-                    for letter in alphabet
-                ]
-            )
+            names = {one: f"[{''.join(mine)}]" for one, mine in groups.items() if len(mine) > 1}
+            found.append([names.get(letter) or letter_name(letter) for letter in alphabet])
         return found
 
     def _check_learned(self) -> None:
@@ -202,11 +194,6 @@ class Letters(PerChannel):
         known = (codes != MISSING) & (codes < len(alphabet))
         codes[known] = order[codes[known]]
         return codes
-
-
-def letters_of(values: np.ndarray) -> str:
-    """Return the distinct characters among the codes of a row, sorted."""
-    return "".join(map(chr, np.unique(values[~np.isnan(values)]).astype(int).tolist()))
 
 
 def kind_of(values: np.ndarray) -> str:

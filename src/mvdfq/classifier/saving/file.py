@@ -144,7 +144,11 @@ def load(path: str | Path, *, memory_limit: int | str | None = None) -> Any:
 def _read(file: BinaryIO, path: Any, limit: int) -> Any:
     with zipfile.ZipFile(file) as archive:
         description = _description(archive, path, limit)
-        arrays = _arrays(archive, description["arrays"], path, limit)
+        passports = description["arrays"]
+        same = sorted(archive.namelist()) == sorted([DESCRIPTION, *passports])
+        require(same, "the file must hold exactly the arrays that it describes, got other arrays")
+        _check_limit(sum(map(_size, passports.values())), path, limit)
+        arrays = {name: _array(archive, name, one, path) for name, one in passports.items()}
     model = TreeReader(arrays).built(description["model"])
     if type(model).__name__ != "SequenceClassifier":
         raise ModelFileError(f"{path} must hold a SequenceClassifier, got {type(model).__name__}.")
@@ -179,16 +183,6 @@ def _description(archive: zipfile.ZipFile, path: Any, limit: int) -> dict[str, A
 
 def _refuse_constant(text: str) -> None:
     raise LearnedError(f"the description holds {text}, which is not JSON")
-
-
-def _arrays(
-    archive: zipfile.ZipFile, passports: dict[str, Any], path: Any, limit: int
-) -> dict[str, np.ndarray]:
-    """Read the arrays, each of the described size and all together within the limit."""
-    same = sorted(archive.namelist()) == sorted([DESCRIPTION, *passports])
-    require(same, "the file must hold exactly the arrays that it describes, got other arrays")
-    _check_limit(sum(_size(passport) for passport in passports.values()), path, limit)
-    return {name: _array(archive, name, one, path) for name, one in passports.items()}
 
 
 def _check_limit(size: int, path: Any, limit: int) -> None:

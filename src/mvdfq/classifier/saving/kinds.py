@@ -17,27 +17,10 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.pipeline import Pipeline
 
-from mvdfq.frames.learned import LearnedError, check_array, learned_names, require
+from mvdfq.frames.learned import LearnedError, learned_names
 
 # scikit-learn declares nothing.
 STEPS = {"steps": list[tuple[str, Any]]}
-
-
-def check_finite(array: np.ndarray, name: str, shape: tuple[int | None, ...]) -> None:
-    """Raise an error unless the array has this shape and holds finite numbers."""
-    check_array(array, name, shape)
-    require(np.isfinite(array).all(), f"{name} must hold finite numbers")
-
-
-def check_norms(array: np.ndarray, name: str, shape: tuple[int | None, ...]) -> None:
-    """Raise an error unless the array has this shape and holds finite numbers from 0 on."""
-    check_finite(array, name, shape)
-    require((array >= 0).all(), f"{name} must not be negative")
-
-
-def class_name(part: Any) -> str:
-    """Return the class of a part: its parameters may make a very long text."""
-    return type(part).__name__
 
 
 def check_kinds(value: Any) -> None:
@@ -50,68 +33,44 @@ def check_kinds(value: Any) -> None:
     if missing:
         raise LearnedError(f"the file must hold {', '.join(missing)}, but does not")
     for name, hint in _hints(cls).items():
-        if hasattr(value, name) and not fits(getattr(value, name), hint):
-            shown = _shown(getattr(value, name))
-            raise LearnedError(f"{name} must be {_written(hint)}, got {shown}")
+        if hasattr(value, name) and not fits(found := getattr(value, name), hint):
+            # the text of other objects may be very long
+            is_plain = found is None or isinstance(found, str | int | float)
+            shown = f"{found!r:.60}" if is_plain else type(found).__name__
+            wanted = hint.__name__ if isinstance(hint, type) and not get_args(hint) else hint
+            raise LearnedError(f"{name} must be {wanted}, got {shown}")
 
 
 def fits(value: Any, hint: Any) -> bool:
     """Tell whether a value is what an annotation says; 1 may stand for True, and 1 for 1.0.
 
-    Examples
-    --------
     >>> fits([("a", 1)], list[tuple[str, int]]), fits(None, int | None), fits(True, int)
     (True, True, False)
     """
+    kind, args = get_origin(hint), get_args(hint)
     if hint is Any:
         return True
-    if get_origin(hint) in (Union, UnionType):
-        return any(fits(value, kind) for kind in get_args(hint))
-    if get_origin(hint) in COLLECTIONS:
-        return COLLECTIONS[get_origin(hint)](value, get_args(hint))
-    if is_typeddict(hint):
-        return _is_record(value, hint)
-    if hint in NUMBERS:
-        return NUMBERS[hint](value)
-    return isinstance(value, hint)
-
-
-def _is_list(value: Any, args: tuple[Any, ...]) -> bool:
-    return isinstance(value, list) and all(fits(item, args[0]) for item in value)
-
-
-def _is_sequence(value: Any, args: tuple[Any, ...]) -> bool:
-    if isinstance(value, range):
+    if kind in (Union, UnionType):
+        return any(fits(value, one) for one in args)
+    if kind is Sequence and isinstance(value, range):
         return fits(value.start, args[0])  # a range may be long, and all its members are alike
-    is_list = isinstance(value, list | tuple) or (isinstance(value, np.ndarray) and value.ndim > 0)
-    return is_list and all(fits(item, args[0]) for item in value)
+    if kind in (list, Sequence):
+        allowed = list if kind is list else list | tuple | np.ndarray
+        is_list = isinstance(value, allowed) and getattr(value, "ndim", 1) > 0
+        return is_list and all(fits(item, args[0]) for item in value)
+    if kind is tuple:
+        wanted = (args[0],) * len(value) if isinstance(value, tuple) and args[-1] is ... else args
+        is_tuple = isinstance(value, tuple) and len(value) == len(wanted)
+        return is_tuple and all(map(fits, value, wanted))
+    if kind is dict:
+        is_dict = isinstance(value, dict)
+        return is_dict and all(fits(k, args[0]) and fits(v, args[1]) for k, v in value.items())
+    if is_typeddict(hint):
+        hints = get_type_hints(hint)
+        is_whole = isinstance(value, dict) and hint.__required_keys__ <= value.keys()
+        return is_whole and all(k in hints and fits(v, hints[k]) for k, v in value.items())
+    return NUMBERS[hint](value) if hint in NUMBERS else isinstance(value, hint)
 
-
-def _is_tuple(value: Any, args: tuple[Any, ...]) -> bool:
-    if not isinstance(value, tuple):
-        return False
-    wanted = (args[0],) * len(value) if args[-1] is Ellipsis else args
-    return len(value) == len(wanted) and all(map(fits, value, wanted))
-
-
-def _is_dict(value: Any, args: tuple[Any, ...]) -> bool:
-    pairs = value.items() if isinstance(value, dict) else [(None, None)]
-    return isinstance(value, dict) and all(fits(k, args[0]) and fits(v, args[1]) for k, v in pairs)
-
-
-def _is_record(value: Any, hint: Any) -> bool:
-    if not isinstance(value, dict) or not hint.__required_keys__ <= value.keys():
-        return False
-    hints = get_type_hints(hint)
-    return all(key in hints and fits(item, hints[key]) for key, item in value.items())
-
-
-COLLECTIONS: dict[Any, Callable[[Any, tuple[Any, ...]], bool]] = {
-    list: _is_list,
-    tuple: _is_tuple,
-    dict: _is_dict,
-    Sequence: _is_sequence,
-}
 
 # Users may pass numbers of NumPy for numbers of Python, and 0 or 1 for a flag.
 NUMBERS: dict[Any, Callable[[Any], bool]] = {
@@ -146,20 +105,6 @@ def _needed(cls: type) -> list[str]:
 
 @cache
 def _learned(cls: type) -> list[str]:
-    """Return the names that `fit` sets; a name with a value in its class is newer than some files.
-
-    Files without such a name go by the value in the class.
-    """
+    """Return the names that `fit` sets and that have no value in the class."""
     names = [] if is_record(cls) else learned_names(cls)
     return [name for name in names if not hasattr(cls, name)]
-
-
-def _written(hint: Any) -> str:
-    """Return an annotation as people write it."""
-    return hint.__name__ if isinstance(hint, type) and not get_args(hint) else str(hint)
-
-
-def _shown(value: Any) -> str:
-    """Return a number, a text or nothing as it is; the text of other objects may be very long."""
-    plain = value is None or isinstance(value, str | int | float)
-    return f"{value!r:.60}" if plain else type(value).__name__

@@ -14,7 +14,7 @@ PACKAGES = ("mvdfq", "numpy", "scipy", "scikit-learn", "numba")
 
 
 class TrainingRecord(TypedDict):
-    """What `training_record` returns; `load` refuses a record of another form."""
+    """What `record_of` returns; `load` refuses a record of another form."""
 
     n_sequences: int
     shortest: int
@@ -35,16 +35,6 @@ class Source(TypedDict, total=False):
     strands: str
     profile_values: str | None
     columns: dict[str, Any]
-
-
-def training_record(X: Any, y: np.ndarray) -> TrainingRecord:
-    """Return number, lengths, rate, classes and digest of training sequences, and the versions.
-
-    The digest is SHA-256 of the values, the lengths and the labels, in the order of training: two
-    models with the same digest saw the same data.
-    """
-    labels, counts = np.unique(y, return_counts=True)
-    return record_of(X.lengths, X.sampling_rate, labels, counts, digest(X, y))
 
 
 def record_of(
@@ -70,7 +60,7 @@ def _versions() -> dict[str, str]:
 
 
 def digest(X: Any, y: np.ndarray) -> str:
-    """Return SHA-256 of the values, the lengths and the labels."""
+    """Return SHA-256 of the values, the lengths and the labels, in the order of training."""
     content = hashlib.sha256()
     content.update(repr((X.data.dtype.str, X.data.shape, [str(label) for label in y])).encode())
     content.update(X.offsets.astype("<i8").tobytes())

@@ -83,22 +83,18 @@ class TreeWriter:
             return {"again": self.seen[id(value)][0]}
         number = len(self.seen)
         self.seen[id(value)] = number, value  # holding the value keeps its id unique
-        if isinstance(value, np.ndarray):
-            return {"number": number, **self._array(value, where)}
         if isinstance(value, sp.csr_array):
-            parts = [
-                self._stored(part, where) for part in (value.data, value.indices, value.indptr)
-            ]
-            return {"number": number, "csr": parts, "shape": list(value.shape)}
-        return {"number": number, **self._object(value, where)}
-
-    def _array(self, array: np.ndarray, where: str) -> dict[str, Any]:
-        if array.dtype != object:
-            return {"array": self._stored(array, where)}
-        words = array.ravel().tolist()
-        if not all(isinstance(word, str) for word in words):
-            raise LearnedError(f"{where} must hold text, got other objects")
-        return {"text": words, "shape": list(array.shape)}
+            arrays = value.data, value.indices, value.indptr
+            described = {"csr": [self._stored(one, where) for one in arrays]}
+        elif not isinstance(value, np.ndarray):
+            return {"number": number, **self._object(value, where)}
+        elif value.dtype != object:
+            return {"number": number, "array": self._stored(value, where)}
+        else:
+            described = {"text": value.ravel().tolist()}
+            if not all(isinstance(word, str) for word in described["text"]):
+                raise LearnedError(f"{where} must hold text, got other objects")
+        return {"number": number, **described, "shape": list(value.shape)}
 
     def _stored(self, array: np.ndarray, where: str) -> str:
         if array.dtype.kind not in DTYPES:
@@ -146,18 +142,17 @@ class TreeReader:
             raise ValueError(f"parts must be nested at most {MOST_DEEP} levels deep")
         self.depth += 1
         self._count(1)
-        result = self._numbered(value)
+        result = self._value(value)
         self.depth -= 1
         return result
 
     def _count(self, n: int) -> None:
         """Count values of the tree, and refuse a tree that takes too long to walk through."""
         self.n_values += n
-        require(
-            self.n_values <= MOST_VALUES, f"the description must hold at most {MOST_VALUES} values"
-        )
+        fits = self.n_values <= MOST_VALUES
+        require(fits, f"the description must hold at most {MOST_VALUES} values")
 
-    def _numbered(self, value: Any) -> Any:
+    def _value(self, value: Any) -> Any:
         match value:
             case None | bool() | int() | float() | str():
                 return value
@@ -168,13 +163,9 @@ class TreeReader:
                 return self.numbered[number]  # complete objects only, so no object can hold itself
             case {"number": number, **described}:
                 before = self.n_values
-                self.numbered[number] = self._built(described)
+                self.numbered[number] = self._value(described)
                 self.sizes[number] = self.n_values - before
                 return self.numbered[number]
-        return self._built(value)
-
-    def _built(self, value: Any) -> Any:
-        match value:
             case {"float": str(text)}:
                 return float(text)
             case {"tuple": list(items)}:
@@ -186,19 +177,13 @@ class TreeReader:
                 return {self.built(key): self.built(item) for key, item in pairs}
             case {"object": str(kind), "state": dict(state)}:
                 return self._object(kind, state)
-        return self._array(value)
-
-    def _array(self, value: Any) -> Any:
-        match value:
             case {"scalar": str(name)}:
                 return self.arrays[name][()]
             case {"array": str(name)}:
                 return self.arrays[name]
             case {"text": list(words), "shape": list(shape)}:
-                require(
-                    all(isinstance(word, str) for word in words),
-                    f"an array of text must hold text, got {words!r:.40}",
-                )
+                is_text = all(isinstance(word, str) for word in words)
+                require(is_text, f"an array of text must hold text, got {words!r:.40}")
                 fits = math.prod(shape) == len(words) >= max([0, *shape])
                 require(fits, f"{len(words)} words cannot have the shape {shape}")
                 return np.array([*words, None], dtype=object)[:-1].reshape(shape)

@@ -274,7 +274,7 @@ def check_attributes(name, open_model, chosen):
 def assert_answers(model, X, said):
     """Labels, probabilities, p values and explanations, which some kernels do not have."""
     assert len(model.predict(X)) == len(model.predict_proba(X)) == len(X), said
-    if model.has_p_values:
+    if model.calibration_ is not None:
         p = model.p_values(X)
         assert ((p >= 0) & (p <= 1)).all(), said
     with suppress_if("cannot be traced to frames"):

@@ -32,9 +32,8 @@ class Lines:
     def __init__(self, gap: float = GAP, shows_quick: bool = True) -> None:
         self.gap, self.shows_quick = gap, shows_quick
         self.ended, self.thread = Event(), Thread(target=self._break_silence, daemon=True)
-        self.title, self.done, self.total = "", 0, 0
-        self.began = self.last = time.monotonic()
         self.writing = Lock()  # or a line of the thread could follow the line of the end
+        self.report("")
 
     def __enter__(self) -> "Lines":
         self.thread.start()

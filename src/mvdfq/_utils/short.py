@@ -67,10 +67,14 @@ def table(columns: Sequence[Any], rows: Sequence[Sequence[Any]], caption: str = 
     >>> table(["a"], [["<b>"]])
     '<table><thead><tr><th>a</th></tr></thead><tbody><tr><td>&lt;b&gt;</td></tr></tbody></table>'
     """
+
+    def text(cell: Any) -> str:
+        return f"{cell:.4g}" if isinstance(cell, float) else str(cell)
+
     top = f"<caption>{escape(caption)}</caption>" if caption else ""
     head = "".join(f"<th>{escape(str(name))}</th>" for name in columns)
     body = "".join(
-        f"<tr>{''.join(f'<td>{escape(_text(cell))}</td>' for cell in row)}</tr>" for row in rows
+        f"<tr>{''.join(f'<td>{escape(one)}</td>' for one in map(text, row))}</tr>" for row in rows
     )
     return f"<table>{top}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
@@ -99,7 +103,3 @@ def csv_cell(value: Any) -> Any:
     except ValueError:
         return f"'{value}"
     return value
-
-
-def _text(cell: Any) -> str:
-    return f"{cell:.4g}" if isinstance(cell, float) else str(cell)

@@ -54,6 +54,10 @@ def run_in_order(
                 future.cancel()
 
 
+# The loaded libraries that have threads; cached, as the search takes milliseconds.
+_libraries = cache(ThreadpoolController)
+
+
 class _BlasLimit:
     """Who needs the limit of the linear algebra library, and what restores the old number."""
 
@@ -80,12 +84,6 @@ def one_blas_thread() -> Iterator[None]:
             limit.users -= 1
             if limit.users == 0:
                 limit.limiter.restore_original_limits()
-
-
-@cache
-def _libraries() -> ThreadpoolController:
-    """Return the loaded libraries that have threads; cached, as the search takes milliseconds."""
-    return ThreadpoolController()
 
 
 def n_threads(n_jobs: int | None) -> int:

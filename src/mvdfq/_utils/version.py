@@ -46,24 +46,18 @@ def source_files(*modules: str, package: Path = PACKAGE) -> set[Path]:
     waiting = [*modules]
     while waiting:
         module = waiting.pop()
-        path = _file(module, package)
-        if path is not None and path not in files:
+        top, *parts = module.split(".")
+        if top != "mvdfq" or not parts:  # the package itself only lists names for users
+            continue
+        place = package.joinpath(*parts)
+        path = next(filter(Path.is_file, (place / "__init__.py", place.with_suffix(".py"))), None)
+        if path is not None and path not in files:  # else a name inside a module
             # Data of a module lie beside the module, under its name.
             data = [path.with_suffix(ending) for ending in (".csv", ".npz")]
             files |= {path, *filter(Path.is_file, data)}
             # Python runs the folder above a module first.
             waiting += [module.rpartition(".")[0], *_imported(path)]
     return files
-
-
-def _file(module: str, package: Path) -> Path | None:
-    """Return the file of a module; None for other packages and for names inside a module."""
-    top, *parts = module.split(".")
-    if top != "mvdfq" or not parts:  # the package itself only lists names for users
-        return None
-    path = package.joinpath(*parts)
-    files = path / "__init__.py", path.with_suffix(".py")
-    return next((file for file in files if file.is_file()), None)
 
 
 def _imported(path: Path) -> Iterator[str]:

@@ -132,16 +132,7 @@ def candidates(C: Any) -> tuple[float, ...]:
     return tuple(sorted(values))
 
 
-def nested_params(terms: Any) -> dict[str, Any]:
-    """Return the terms by their names, and their parameters: ``terms__words__pyramid``."""
-    params: dict[str, Any] = {}
-    for name, term in _by_name(terms).items():
-        params[f"terms__{name}"] = term
-        params |= {f"terms__{name}__{key}": value for key, value in term.get_params().items()}
-    return params
-
-
-def _by_name(terms: Any) -> dict[str, Any]:
+def by_name(terms: Any) -> dict[str, Any]:
     """Return terms by their names; nothing if `terms` is not a list, which `fit` refuses."""
     listed = terms if isinstance(terms, list | tuple) else ()
     return {term.name: term for term in listed if hasattr(term, "name")}
@@ -150,18 +141,18 @@ def _by_name(terms: Any) -> dict[str, Any]:
 def set_nested(clf: Any, params: dict[str, Any]) -> dict[str, Any]:
     """Set the parameters of terms; return the parameters that are left, of objects alone."""
     left: dict[str, Any] = {}
-    by_name = _by_name(params.get("terms", clf.terms))
+    known = by_name(params.get("terms", clf.terms))
     for name, value in params.items():
         kind, _, rest = name.partition("__")
         if kind == "terms" and rest:
             term, _, key = rest.partition("__")
-            if term not in by_name or not key:
-                known = ", ".join(by_name) or "none: pass terms=mvdfq.preset_terms('numbers') first"
+            if term not in known or not key:
+                names = ", ".join(known) or "none: pass terms=mvdfq.preset_terms('numbers') first"
                 raise ValueError(
                     f"{name} must be terms__NAME__PARAMETER with the name of a term; the terms are "
-                    f"{known}."
+                    f"{names}."
                 )
-            by_name[term].set_params(**{key: value})
+            known[term].set_params(**{key: value})
             continue
         part = params.get(kind, getattr(clf, kind, None))
         if rest and kind in EXAMPLES and (part is None or isinstance(part, str)):

@@ -16,9 +16,9 @@ from mvdfq._engines.choice import current_engine, engine_of
 from mvdfq._utils.checks import check_whole
 from mvdfq._utils.progress import Progress
 from mvdfq._utils.short import bars, listed
-from mvdfq.classifier.blocks import cluster_decisions
-from mvdfq.classifier.choices import nested_params, set_nested
+from mvdfq.classifier.choices import by_name, set_nested
 from mvdfq.classifier.learning import Learned, Training, check_training, learn, learn_from_blocks
+from mvdfq.classifier.passes import cluster_decisions
 from mvdfq.classifier.saving.file import save_model
 from mvdfq.classifier.saving.record import Source, TrainingRecord, fingerprints
 from mvdfq.classifier.scanning import Scan, scanned
@@ -27,8 +27,8 @@ from mvdfq.classifier.stream import Stream
 from mvdfq.explain.explanation import Explanation
 from mvdfq.explain.gathering import explanations
 from mvdfq.explain.importance import Importance, codes_of, judge, lost, parts_of
+from mvdfq.explain.moments import in_range
 from mvdfq.explain.mutations import Change, Mutations, Strand, mutate, substitutions
-from mvdfq.explain.shapes import in_range
 from mvdfq.frames.base import channel_names
 from mvdfq.sequences import Ragged, Sequences, check_sequences
 from mvdfq.sequences.statistics import warn_constant, warn_outside, without_constants
@@ -462,18 +462,7 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         return read
 
     def varying(self, X: Any) -> Any:
-        """Return sequences with 0 in the channels that were constant in training.
-
-        Parameters
-        ----------
-        X : list of array-like of shape (n_channels, n_timepoints)
-            Sequences with the channels seen in `fit`.
-
-        Returns
-        -------
-        sequences : Sequences
-            What the terms read; symbols stay as they are.
-        """
+        """Return sequences as terms read them: 0 in channels that were constant in training."""
         check_is_fitted(self)
         if isinstance(X, Symbols) or np.isnan(self.ranges_in_).all():
             return X
@@ -584,11 +573,6 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
             [labels[c] for c in order if mine[c]]
             for order, mine in zip(orders, in_set(p, coverage), strict=True)
         ]
-
-    @property
-    def has_p_values(self) -> bool:
-        """Whether `fit` held out sequences, which p values are made of."""
-        return self.calibration_ is not None
 
     def p_values(self, X: Any) -> np.ndarray:
         """Return the p value of each class: how typical of the class a sequence is.
@@ -952,7 +936,10 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
             Values by name.
         """
         params = super().get_params(deep)
-        return {**params, **nested_params(self.terms)} if deep else params
+        for name, term in by_name(self.terms).items() if deep else ():
+            params[f"terms__{name}"] = term
+            params |= {f"terms__{name}__{key}": value for key, value in term.get_params().items()}
+        return params
 
     def set_params(self, **params: Any) -> Any:
         """Set parameters of the classifier, or of parts and terms that are objects.

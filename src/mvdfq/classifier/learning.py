@@ -9,12 +9,15 @@ from sklearn.utils import check_random_state, compute_sample_weight
 
 from mvdfq._utils.checks import parse_memory
 from mvdfq._utils.progress import Progress
-from mvdfq.classifier.blocks import Drawn, Reading, block_makers, draw
 from mvdfq.classifier.choices import candidates, chosen_for
 from mvdfq.classifier.passes import (
     SAMPLE,
     Collection,
+    Drawn,
+    Reading,
     Samples,
+    block_makers,
+    draw,
     fit_by_passes,
     held_out,
     share_of,

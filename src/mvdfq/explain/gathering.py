@@ -104,6 +104,9 @@ class _One:
             curves=next((one.curves for one in rows if one.curves is not None), None),
         )  # fmt: skip
 
+    def _of_term(self, k: int) -> Evidence:
+        return self.find()[k]
+
     @property
     def _is_known(self) -> bool:
         """Whether any term knows a word of the sequence; else the margins are guesses."""
@@ -131,7 +134,7 @@ class _One:
         def find() -> Evidence:
             pairs = enumerate(zip(self.terms, self.read, strict=True))
             return self._joined(
-                [term.contrast(mine, lambda k=k: self.find()[k], view) for k, (term, mine) in pairs]
+                [term.contrast(mine, partial(self._of_term, k), view) for k, (term, mine) in pairs]
             )
 
         return view.weigh(self.margins), find, self._added(view)

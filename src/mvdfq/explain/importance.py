@@ -59,16 +59,15 @@ class Importance:
     source: str
 
     def __str__(self) -> str:
-        order = np.argsort(-self.log_loss[:, 0], kind="stable")
-        return "\n".join([f"lost without it, on {self.source}", *map(self._line, order)])
-
-    def _line(self, k: int) -> str:
-        rise, low, high = self.log_loss[k]
-        drop, least, most = 100 * self.accuracy[k]
-        return (
-            f"{self.names[k]}: log loss {rise:.3f} ({low:.3f} to {high:.3f}), "
-            f"accuracy {drop:.1f} points ({least:.1f} to {most:.1f})"
-        )
+        lines = [f"lost without it, on {self.source}"]
+        for k in np.argsort(-self.log_loss[:, 0], kind="stable"):
+            rise, low, high = self.log_loss[k]
+            drop, least, most = 100 * self.accuracy[k]
+            lines.append(
+                f"{self.names[k]}: log loss {rise:.3f} ({low:.3f} to {high:.3f}), "
+                f"accuracy {drop:.1f} points ({least:.1f} to {most:.1f})"
+            )
+        return "\n".join(lines)
 
 
 @dataclass(frozen=True)

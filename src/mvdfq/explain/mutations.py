@@ -149,22 +149,15 @@ class Mutations(Short):
 
 def substitutions(text: str, first: int = 0, last: int | None = None) -> list[Change]:
     """Return every single substitution of a nucleic acid or a protein, or of a part of it."""
-    known, found = _alphabet(text), []
+    letters = set(text.upper()) - set("N-.*X")
+    alphabets = (BASES, BASES), ("ACGU", "ACGU"), (RESIDUES, RESIDUES + "BZJUO")
+    fitting = (known for known, allowed in alphabets if letters <= set(allowed))
+    known, found = next(fitting, "".join(sorted(set(text)))), []
     for i, letter in enumerate(text[first:last], first):
         own = letter if letter in known else letter.upper()
         if own in known:  # a gap or an unknown letter stays
             found += [Change(i, letter, other) for other in known if other != own]
     return found
-
-
-def _alphabet(text: str) -> str:
-    """Return the letters that may be put in: bases, residues, or the letters of the text."""
-    letters = set(text.upper()) - set("N-.*X")
-    if letters <= set(BASES):
-        return BASES
-    if letters <= set("ACGU"):
-        return "ACGU"
-    return RESIDUES if letters <= set(RESIDUES + "BZJUO") else "".join(sorted(set(text)))
 
 
 def mutate(

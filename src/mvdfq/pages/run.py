@@ -57,7 +57,8 @@ class Recorder:
             self.kept[len(self.trains)] = clf
         decision = clf.decision_function(X) if fold.scores is None else fold.scores
         self.probabilities.append(clf.probabilities(decision))
-        self.p_values.append(_p_values(clf, X, decision) if clf.has_p_values else None)
+        known = clf.calibration_ is not None
+        self.p_values.append(_p_values(clf, X, decision) if known else None)
         self.classes.append(clf.classes_)
         self.trains.append(train)
 

@@ -119,10 +119,10 @@ class Symbols(Ragged):
 
 def code_dtype(n_symbols: int) -> np.dtype:
     """Return the smallest unsigned dtype for codes below `n_symbols` and for missing values."""
-    for dtype in (np.uint8, np.uint16, np.uint32):
-        if n_symbols <= np.iinfo(dtype).max:
-            return np.dtype(dtype)
-    raise ValueError(f"An alphabet must have fewer than 2**32 symbols, got {n_symbols}.")
+    dtype = np.min_scalar_type(n_symbols)
+    if dtype.itemsize > 4:
+        raise ValueError(f"An alphabet must have fewer than 2**32 symbols, got {n_symbols}.")
+    return dtype
 
 
 def check_symbols(X: Any, n_symbols: Any = None) -> Symbols:
@@ -226,33 +226,26 @@ def warn_unseen(X: Any, read: list[Any]) -> None:
     numbers are nothing strange; new letters and categories are.
     """
     of_numbers = isinstance(X, Symbols) or (isinstance(X, Sequences) and not any(X.symbolic))
-    for symbols in read:
-        if not isinstance(symbols, Symbols):
-            continue
+    for symbols in (one for one in read if isinstance(one, Symbols)):
         # a quick look first: any code that is not a symbol of training is unseen or missing
-        exceeds = (symbols.codes.max(axis=1, initial=0) >= symbols.n_symbols).any()
-        if exceeds and symbols.unseen.any():
-            if _warned(symbols, MOST_UNSEEN if of_numbers else 0):
-                return
-
-
-def _warned(symbols: Symbols, share: float) -> bool:
-    """Warn about sequences with more than this share of unseen symbols; tell whether any has."""
-    small = symbols.n_symbols <= FEW_SYMBOLS  # a large vocabulary: new words are nothing strange
-    counts = np.append((symbols.unseen & small[:, None]).sum(axis=0), 0)
-    unseen = np.where(symbols.lengths > 0, np.add.reduceat(counts, symbols.offsets[:-1]), 0)
-    n = np.count_nonzero(unseen > share * symbols.n_rows * symbols.lengths)
-    if not n:
-        return False
-    rows, names = np.flatnonzero(symbols.unseen.any(axis=1) & small), symbols.channel_names
-    where = f" of {', '.join(repr(names[r]) for r in rows[:5])}" if names else ""
-    warnings.warn(
-        f"{n} of {counted(len(symbols), 'sequence')} hold symbols{where} that did not occur in "
-        f"training, {unseen.sum()} symbols together; the answer rests on the other symbols. Is "
-        f"this the kind of data that the classifier was trained on?",
-        stacklevel=6,
-    )
-    return True
+        if not (symbols.codes.max(axis=1, initial=0) >= symbols.n_symbols).any():
+            continue
+        # a large vocabulary: new words are nothing strange
+        found = symbols.unseen & (symbols.n_symbols <= FEW_SYMBOLS)[:, None]
+        counts = np.append(found.sum(axis=0), 0)
+        unseen = np.where(symbols.lengths > 0, np.add.reduceat(counts, symbols.offsets[:-1]), 0)
+        most = (MOST_UNSEEN if of_numbers else 0) * symbols.n_rows * symbols.lengths
+        if not (n := np.count_nonzero(unseen > most)):
+            continue
+        rows, names = np.flatnonzero(found.any(axis=1)), symbols.channel_names
+        where = f" of {', '.join(repr(names[r]) for r in rows[:5])}" if names else ""
+        warnings.warn(
+            f"{n} of {counted(len(symbols), 'sequence')} hold symbols{where} that did not occur in "
+            f"training, {unseen.sum()} symbols together; the answer rests on the other symbols. Is "
+            f"this the kind of data that the classifier was trained on?",
+            stacklevel=5,
+        )
+        return
 
 
 def names_of(part: Any, n_symbols: Sequence[int]) -> list[Sequence[str]]:
@@ -279,16 +272,9 @@ def level_names(n_bins: int, row_name: str) -> list[str]:
     (['low', 'middle', 'high'], ['falling', 'steady', 'rising'])
     """
     words = SLOPES if row_name.startswith("delta ") else LEVELS
-    chosen = {
-        1: words[2:3],
-        2: words[1::2],
-        3: words[1:4],
-        4: (*words[:2], *words[3:]),
-        5: words,
-    }
-    if n_bins in chosen:
-        return list(chosen[n_bins])
     places = np.floor((np.arange(n_bins) + 0.5) / n_bins * 5).astype(int)
+    if n_bins == 3:
+        places = np.arange(1, 4)
     counts, first = np.bincount(places, minlength=5), np.searchsorted(places, range(5))
     return [
         words[place] if counts[place] == 1 else f"{words[place]} {b - first[place] + 1}"

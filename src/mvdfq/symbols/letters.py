@@ -110,11 +110,11 @@ class Letters(PerChannel):
         for row, folds, kind in zip(X.data, self.folds_case_, self.kinds_, strict=True):
             if self.alphabet is None:
                 values = self._read_row(row, folds, kind)
-                letters = map(chr, np.unique(values[~np.isnan(values)]).astype(int).tolist())
+                codes = np.unique(values[~np.isnan(values)]).astype(int).tolist()
             else:
                 given = self.alphabet.translate(TO_UPPER) if folds else self.alphabet
-                letters = dict.fromkeys(given.translate(self._first_of_group(folds)))
-            self.alphabets_.append("".join(letters))
+                codes = list(dict.fromkeys(map(ord, given.translate(self._first_of_group(folds)))))
+            self.alphabets_.append("".join(map(chr, codes)))
 
     def _read_row(self, row: np.ndarray, folds: bool, kind: str) -> np.ndarray:
         """Return the characters of a row; the first character stands for its group."""
@@ -139,9 +139,17 @@ class Letters(PerChannel):
         return super()._read(_only_letters(check_sequences(X)))
 
     def _transform(self, X: Sequences) -> Symbols:
-        readings = zip(X.data, self.folds_case_, self.kinds_, strict=True)
-        values = [self._read_row(*reading) for reading in readings]
-        rows = [self._encode(*pair) for pair in zip(values, self.alphabets_, strict=True)]
+        rows, read_as = [], zip(X.data, self.folds_case_, self.kinds_, strict=True)
+        for reading, alphabet in zip(read_as, self.alphabets_, strict=True):
+            points = np.array([ord(letter) for letter in alphabet], dtype=float)
+            # codes follow the given alphabet, which need not be sorted
+            order = np.argsort(points)
+            codes = encode_values(self._read_row(*reading), points[order])
+            if self.alphabet is not None:
+                codes[codes >= len(alphabet)] = MISSING
+            known = (codes != MISSING) & (codes < len(alphabet))
+            codes[known] = order[codes[known]]
+            rows.append(codes)
         sizes = np.array([len(alphabet) for alphabet in self.alphabets_], dtype=np.int64)
         return to_symbols(X, rows, sizes, X.channel_names)
 
@@ -183,17 +191,6 @@ class Letters(PerChannel):
         read = alphabet if fold_case == "auto" or not fold_case else alphabet.translate(TO_UPPER)
         if len(set(read)) != len(alphabet):
             raise ValueError(f"alphabet must hold each character once, got {alphabet!r}.")
-
-    def _encode(self, values: np.ndarray, alphabet: str) -> np.ndarray:
-        points = np.array([ord(letter) for letter in alphabet], dtype=float)
-        # codes follow the given alphabet, which need not be sorted
-        order = np.argsort(points)
-        codes = encode_values(values, points[order])
-        if self.alphabet is not None:
-            codes[codes >= len(alphabet)] = MISSING
-        known = (codes != MISSING) & (codes < len(alphabet))
-        codes[known] = order[codes[known]]
-        return codes
 
 
 def kind_of(values: np.ndarray) -> str:

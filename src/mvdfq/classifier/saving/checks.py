@@ -58,7 +58,6 @@ def _check_classifier(clf: Any) -> None:
     require_array(clf, "lost_", (None, 2, 3))
     n, wanted = len(clf.lost_), n_channels + len(terms)
     require(n in (0, wanted), f"lost_ must hold {wanted} parts: channels and terms, got {n}")
-    require_array(clf, "ranges_in_", (2, n_channels))
     require_array(clf, "train_y_", (None,), np.int64, 0, n_classes - 1)
     n = len(clf.train_y_)
     kept = [term.train.shape[0] for term in terms if term.train is not None]
@@ -69,6 +68,7 @@ def _check_classifier(clf: Any) -> None:
     require_array(clf, "train_fingerprints_", (None,), np.uint64)
     for term in terms:
         _check_reading(term, n_channels)
+    require_array(clf, "ranges_in_", (2, n_channels))
     if clf.calibration_ is not None:
         known = clf.sum_.knows_means(n_classes)
         require(known, "calibration_ needs terms that know the means of the classes")

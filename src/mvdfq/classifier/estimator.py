@@ -435,18 +435,7 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         return self.probabilities(self.decision_function(X))
 
     def probabilities(self, decision: np.ndarray) -> np.ndarray:
-        """Turn decision values into probabilities.
-
-        Parameters
-        ----------
-        decision : ndarray of shape (n_sequences,) or (n_sequences, n_classes)
-            Decision values.
-
-        Returns
-        -------
-        probabilities : ndarray of shape (n_sequences, n_classes)
-            Every row sums to 1.
-        """
+        """Turn decision values into probabilities, (n_sequences, n_classes); rows sum to 1."""
         if decision.ndim > 1:
             return softmax(self.temperature_ * decision, axis=1)
         second = expit(self.temperature_ * decision)

@@ -199,22 +199,17 @@ def _learn_by_passes(clf: Any, training: Training, progress: Progress) -> Learne
         with spread_blocks(clf, whole.makers(*labels), keep=False) as blocks:
             total.measure(blocks, report)
     samples = Samples(whole[begin], trainer.of(begin), whole[held], trainer.of(held))
-    return _train(clf, samples, whole.makers(*labels), training.chosen, begin, progress)
+    return _train(clf, samples, whole.makers(*labels), training.chosen.C, begin, progress)
 
 
 def _train(
-    clf: Any,
-    samples: Samples,
-    makers: Sequence[Any],
-    chosen: Preset,
-    begin: np.ndarray,
-    progress: Progress,
+    clf: Any, samples: Samples, makers: Sequence[Any], C: Any, begin: np.ndarray, progress: Progress
 ) -> Learned:
     """Train machines on all blocks and divide them among the terms."""
     total, problems = samples.begin.total, samples.begin_trainer.problems
     with progress.stage("machines") as report, spread_blocks(clf, makers) as blocks:
         solver = PassSolver(blocks, total.columns, problems, parse_memory(clf.memory_limit))
-        trained = fit_by_passes(solver, samples, candidates(chosen.C), report)
+        trained = fit_by_passes(solver, samples, candidates(C), report)
         total.measure_classes(blocks, problems.n_classes)
     # neighbours are searched among the sequences of the sample
     fitted = total.finish(trained.margins, samples.begin.all_read())
@@ -279,7 +274,7 @@ def learn_from_blocks(
     begin, held = np.flatnonzero(~drawn.held), np.flatnonzero(drawn.held)
     samples = Samples(whole[begin], trainer.of(begin), whole[held], trainer.of(held))
     again = reading.makers(makers, total)
-    return training, _train(clf, samples, again, training.chosen, begin, progress)
+    return training, _train(clf, samples, again, training.chosen.C, begin, progress)
 
 
 def _check_drawn(clf: Any, drawn: Drawn, seed: int) -> tuple[Training, np.ndarray]:

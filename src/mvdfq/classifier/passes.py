@@ -191,19 +191,12 @@ def share_of(report: Report, start: float, share: float) -> Report:
 
 
 def _fit_sample(
-    memory: int,
-    values: Collection,
-    y: np.ndarray,
-    problems: Any,
-    C: float,
-    *,
-    sample_weight: np.ndarray,
-    random_state: int,
-    n_jobs: int | None,
+    memory: int, values: Collection, y: np.ndarray, problems: Any, C: float, **options: Any
 ) -> Margins:
     """Solve every problem on sequences in memory; takes the arguments of `fit_margins`."""
-    makers = values.makers(y, sample_weight, sample_weight, np.zeros(len(y), bool))
-    blocks = LocalBlocks(makers, memory, n_jobs)
+    weight = options["sample_weight"]
+    makers = values.makers(y, weight, weight, np.zeros(len(y), bool))
+    blocks = LocalBlocks(makers, memory, options["n_jobs"])
     return PassSolver(blocks, values.total.columns, problems, memory)(PENALTY * C)
 
 

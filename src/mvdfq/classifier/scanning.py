@@ -156,9 +156,10 @@ def _judged(clf: Any, X: Sequences, unknown: float | None) -> tuple[list[Any], n
         decision, _, _, lost = clf._decide(read)
         p = None if unknown is None else clf._doubt(read, decision, lost)
     chosen = clf.problems_.predicted(decision)
-    labels = clf.classes_[chosen].tolist()
     typical = None if p is None else p[np.arange(len(p)), chosen]
-    for i, label in enumerate(labels):
-        strange = typical is not None and unknown is not None and typical[i] <= unknown
-        labels[i] = None if lost[i] else UNKNOWN if strange else label
+    strange = np.zeros(len(lost), bool) if typical is None else typical <= unknown
+    labels = [
+        None if nothing else UNKNOWN if odd else label
+        for label, nothing, odd in zip(clf.classes_[chosen].tolist(), lost, strange, strict=True)
+    ]
     return labels, clf.probabilities(decision), typical

@@ -335,17 +335,9 @@ class Explanation:
         return symbols(self, label)
 
     def title(self, label: Any = None) -> str:
-        """Return the class that positive evidence is for, as text.
+        """Return the class that positive evidence is for: "jazz" or "jazz rather than blues".
 
-        Parameters
-        ----------
-        label : object, default=None
-            The class, or in one-vs-one the pair; None means the predicted class.
-
-        Returns
-        -------
-        title : str
-            For example ``"jazz"`` or ``"jazz rather than blues"``.
+        `label` is as in `top`.
         """
         column, sign = self.column(label)
         name = self.labels[column]

@@ -18,12 +18,7 @@ Seen = tuple[np.ndarray, Callable[[], Evidence], dict[str, np.ndarray]]
 
 
 def explanations(
-    clf: Any,
-    read: list[Any],
-    predicted: np.ndarray,
-    margins: np.ndarray,
-    sums: dict[str, np.ndarray],
-    curves: list[np.ndarray] | None = None,
+    clf: Any, read: list[Any], predicted: np.ndarray, margins: np.ndarray, sums: Any, curves: Any
 ) -> list[Explanation]:
     """Return the explanations of sequences: the evidence of all terms, one after another.
 

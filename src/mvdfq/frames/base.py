@@ -262,12 +262,17 @@ def channel_index(channel: Any, names: Sequence[str], parameter: str) -> int:
     )
 
 
-def renamed(X: Sequences, prefix: str) -> Sequences:
-    """Put `prefix` before the names of the numeric channels."""
-    pairs = zip(channel_names(X), X.symbolic_mask, strict=True)
-    return replace(
-        X, channel_names=tuple(name if flag else f"{prefix} {name}" for name, flag in pairs)
-    )
+def with_rows(X: Sequences, data: np.ndarray, names: Iterable[str], flags: Any) -> Sequences:
+    """Return sequences of the same frames with other rows; `flags` tell which rows hold symbols."""
+    symbolic = tuple(map(bool, flags)) if any(flags) else ()
+    return replace(X, data=data, channel_names=tuple(names), symbolic=symbolic)
+
+
+def renamed(X: Sequences, data: np.ndarray, prefix: str) -> Sequences:
+    """Return other values of the same channels, with `prefix` before the names of numbers."""
+    flags = X.symbolic_mask
+    pairs = zip(channel_names(X), flags, strict=True)
+    return with_rows(X, data, (n if flag else f"{prefix} {n}" for n, flag in pairs), flags)
 
 
 class UnknownShares(AttributeError):

@@ -1,7 +1,7 @@
 """Responses of short fixed filters as rows of numbers, as MiniRocket computes them."""
 
 from collections import deque
-from dataclasses import KW_ONLY, dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, field
 from itertools import combinations, pairwise, product
 from typing import Any
 
@@ -11,7 +11,7 @@ from sklearn.utils import check_random_state
 from mvdfq._engines.filter_words import N_TAPS, filter_responses
 from mvdfq._utils.checks import check_several
 from mvdfq._utils.threads import n_threads, run_in_order
-from mvdfq.frames.base import SequenceTransformer, channel_names
+from mvdfq.frames.base import SequenceTransformer, channel_names, with_rows
 from mvdfq.frames.learned import require, require_array
 from mvdfq.sequences import Ragged, Sequences
 from mvdfq.sequences.statistics import is_constant, ranges_of
@@ -120,12 +120,9 @@ class Filters(SequenceTransformer):
         jobs = product(range(len(self.dilations_)), blocks)
         deque(run_in_order(respond, jobs, n_threads(self.n_jobs)), maxlen=0)
         names, passed = channel_names(X), self._passed
-        return replace(
-            X,
-            data=np.concatenate([rows, X.data[passed]]) if passed.size else rows,
-            channel_names=(*self._row_names(names), *(names[j] for j in passed)),
-            symbolic=(False,) * len(rows) + (True,) * passed.size if passed.size else (),
-        )
+        flags = [False] * len(rows) + [True] * passed.size
+        rows = np.concatenate([rows, X.data[passed]]) if passed.size else rows
+        return with_rows(X, rows, [*self._row_names(names), *(names[j] for j in passed)], flags)
 
     @property
     def _passed(self) -> np.ndarray:
@@ -145,17 +142,9 @@ class Filters(SequenceTransformer):
         return dilations
 
     def compiled(self, i: int) -> tuple[Any, ...]:
-        """Return the filters of dilation `i` as compiled loops (`_engines.filter_words`) read them.
+        """Return dilation `i` of `dilations_`, taps, members, padding, and the channels in use.
 
-        Parameters
-        ----------
-        i : int
-            Place of the dilation in `dilations_`.
-
-        Returns
-        -------
-        filters : tuple
-            Dilation, taps, members, padding and the channels in use.
+        This is how compiled loops (`_engines.filter_words`) read the filters.
         """
         rows = slice(i * len(TAPS), (i + 1) * len(TAPS))
         members, zero_padded = self.members_[rows], np.arange(len(self.members_))[rows] % 2 == 1

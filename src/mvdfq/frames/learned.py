@@ -23,12 +23,7 @@ def require_array(part: Any, name: str, *wanted: Any, **bounds: Any) -> None:
 
 
 def check_array(
-    array: Any,
-    name: str,
-    shape: tuple[int | None, ...],
-    dtype: Any = float,
-    low: float | None = None,
-    high: float = np.inf,
+    array: Any, name: str, shape: Any, dtype: Any = float, low: Any = None, high: float = np.inf
 ) -> None:
     """Raise an error unless a value is an array of this shape and dtype; None fits all.
 

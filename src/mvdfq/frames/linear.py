@@ -1,7 +1,6 @@
 """Linear maps of the frames: standardized, centred, or rotated to principal components."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 from numbers import Integral
 from typing import Any
 
@@ -12,7 +11,7 @@ from mvdfq._engines import row_loops
 from mvdfq._engines.choice import on_card
 from mvdfq._engines.row_loops import moments
 from mvdfq._utils.checks import check_spread
-from mvdfq.frames.base import PerChannel, SequenceTransformer, channel_names, renamed
+from mvdfq.frames.base import PerChannel, SequenceTransformer, channel_names, renamed, with_rows
 from mvdfq.frames.learned import require, require_array, require_axes
 from mvdfq.frames.time import gradient
 from mvdfq.sequences import Sequences
@@ -99,7 +98,7 @@ class Centre(PerChannel):
         self.scale = scale
 
     def _transform(self, X: Sequences) -> Sequences:
-        return renamed(X.with_data(centred(X, scale=self.scale)), "centred")
+        return renamed(X, centred(X, scale=self.scale), "centred")
 
 
 class Rotate(SequenceTransformer):
@@ -162,12 +161,9 @@ class Rotate(SequenceTransformer):
         n_components, symbolic = len(self.components_), X.symbolic_mask
         rotated = project(self._frames(X), self.mean_, self.components_)
         names = [name for name, flag in zip(channel_names(X), symbolic, strict=True) if flag]
-        return replace(
-            X,
-            data=np.concatenate([rotated, X.data[symbolic]]) if symbolic.any() else rotated,
-            channel_names=(*(f"pc{q}" for q in range(n_components)), *names),
-            symbolic=(False,) * n_components + (True,) * len(names) if names else (),
-        )
+        data = np.concatenate([rotated, X.data[symbolic]]) if names else rotated
+        flags = [False] * n_components + [True] * len(names)
+        return with_rows(X, data, [*(f"pc{q}" for q in range(n_components)), *names], flags)
 
     def channel_shares(self) -> np.ndarray:
         """Return the squared weights of each component; a slope counts for its channel."""

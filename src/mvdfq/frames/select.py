@@ -1,11 +1,10 @@
 """Some of the channels, and groups of channels by their names."""
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from mvdfq.frames.base import SequenceTransformer, channel_index, channel_names
+from mvdfq.frames.base import SequenceTransformer, channel_index, channel_names, with_rows
 from mvdfq.frames.learned import require, require_array
 from mvdfq.sequences import Sequences
 
@@ -51,13 +50,8 @@ class Select(SequenceTransformer):
         self.channels_ = np.array(indices)
 
     def _transform(self, X: Sequences) -> Sequences:
-        names, flags = channel_names(X), X.symbolic_mask[self.channels_]
-        return replace(
-            X,
-            data=X.data[self.channels_],
-            channel_names=tuple(names[j] for j in self.channels_),
-            symbolic=tuple(flags.tolist()) if flags.any() else (),
-        )
+        kept, names = self.channels_, channel_names(X)
+        return with_rows(X, X.data[kept], (names[j] for j in kept), X.symbolic_mask[kept])
 
     def channel_shares(self) -> np.ndarray:
         """Return one row per channel that is kept, with a 1 for the channel."""

@@ -1,14 +1,20 @@
 """Several views of the same sequences side by side."""
 
 from collections import Counter
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
 
 from mvdfq._engines.choice import side_by_side
-from mvdfq.frames.base import SequenceTransformer, channel_names, passes, shares_of, steps_of
+from mvdfq.frames.base import (
+    SequenceTransformer,
+    channel_names,
+    passes,
+    shares_of,
+    steps_of,
+    with_rows,
+)
 from mvdfq.frames.learned import require
 from mvdfq.sequences import Sequences, check_sequences
 from mvdfq.sequences.containers import check_lengths
@@ -102,14 +108,9 @@ class Stack(SequenceTransformer):
     def _joined(self, parts: dict[str, Any]) -> Any:
         """Return the rows of all views; symbolic rows of one name are kept once."""
         check_lengths(parts)
-        kept = _kept_rows(parts)
-        flags = tuple(flag for *_, flag in kept)
-        return replace(
-            next(iter(parts.values())),
-            data=np.stack([parts[view].data[row] for view, row, *_ in kept]),
-            channel_names=tuple(name for *_, name, _ in kept),
-            symbolic=flags if any(flags) else (),
-        )
+        views, rows, names, flags = zip(*_kept_rows(parts), strict=True)
+        data = [parts[view].data[row] for view, row in zip(views, rows, strict=True)]
+        return with_rows(next(iter(parts.values())), np.stack(data), names, flags)
 
     def channel_shares(self) -> np.ndarray:
         """Return the shares of the rows of all views that are kept."""

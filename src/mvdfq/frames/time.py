@@ -8,7 +8,14 @@ from sklearn.utils import check_scalar
 
 from mvdfq._engines.choice import on_card
 from mvdfq._engines.row_loops import moving_average
-from mvdfq.frames.base import MOST_CHANNELS, PerChannel, SequenceTransformer, channel_names, renamed
+from mvdfq.frames.base import (
+    MOST_CHANNELS,
+    PerChannel,
+    SequenceTransformer,
+    channel_names,
+    renamed,
+    with_rows,
+)
 from mvdfq.frames.learned import require
 from mvdfq.sequences import Sequences
 
@@ -43,13 +50,9 @@ class Delta(SequenceTransformer):
         real = ~X.symbolic_mask
         slopes = gradient(X.data if real.all() else X.data[real], X.offsets)
         names = np.array(channel_names(X), dtype=object)
-        flags = X.symbolic_mask[kept].tolist() + [False] * len(slopes)
-        return replace(
-            X,
-            data=np.concatenate([X.data[kept], slopes]) if kept.any() else slopes,
-            channel_names=(*names[kept], *(f"delta {name}" for name in names[real])),
-            symbolic=tuple(flags) if any(flags) else (),
-        )
+        data = np.concatenate([X.data[kept], slopes]) if kept.any() else slopes
+        flags = [*X.symbolic_mask[kept], *[False] * len(slopes)]
+        return with_rows(X, data, [*names[kept], *("delta " + names[real])], flags)
 
     def channel_shares(self) -> np.ndarray:
         """Return rows with one 1: kept channels, then the slopes of the numeric channels."""
@@ -96,7 +99,7 @@ class Smooth(PerChannel):
         if not real.all():
             values, averages = averages, X.data.copy()
             averages[real] = values
-        return renamed(X.with_data(averages), "smooth")
+        return renamed(X, averages, "smooth")
 
 
 class Lags(SequenceTransformer):

@@ -27,12 +27,7 @@ SAMPLE = 2**12
 MOST_ON_HOST = 2**17
 
 
-def uniform_edges(
-    values: np.ndarray,
-    n_bins: int,
-    percentiles: tuple[float, float] | None = None,
-    margin: float = 1.0,
-) -> np.ndarray:
+def uniform_edges(values: np.ndarray, n_bins: int, percentiles: Any, margin: float) -> np.ndarray:
     """Return bins of equal width between the extremes, or between two percentiles.
 
     The bins cover `margin` times this range, with the same centre. A bin is found by comparing

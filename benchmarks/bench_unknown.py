@@ -79,8 +79,8 @@ def caught(known, unknown):
 
 def judged(clf, Z):
     """Return every score of sequences, small for the strange."""
-    decision, _, p = clf._judge(clf._read(Z), doubts=True)
-    near = clf.sum_.nearness(clf._read(Z), clf.train_y_, len(clf.classes_))
+    decision, p = clf.decision_function(Z), clf.p_values(Z)
+    near = clf.sum_.nearness(clf._read(Z), clf.train_y_)
     known, chosen = clf.calibration_, clf.problems_.predicted(decision)
     mine = np.arange(len(Z)), chosen
     far = Spread(known.sizes, known.strays).relative(near.distances())

@@ -68,16 +68,11 @@ def sampled(blocks: Iterable[Any], most_bytes: int) -> tuple[Sequences, int]:
     kept: list[Sequences] = []
     step, n = 1, 0
     for X in map(check_sequences, blocks):
-        numbers = np.arange(n, n + len(X))
+        kept.append(X[-n % step :: step])  # those whose number is a multiple of `step`
         n += len(X)
-        kept.append(_every(X, numbers, step))
         while sum(X.data.nbytes for X in kept) > most_bytes and sum(map(len, kept)) > 1:
             step *= 2
-            kept = [_every(X, np.arange(len(X)), 2) for X in [reduce(Sequences.joined, kept)]]
+            kept = [reduce(Sequences.joined, kept)[::2]]
     if not n:
         raise ValueError("X holds no sequences; pass at least one sequence.")
     return reduce(Sequences.joined, kept), n
-
-
-def _every(X: Sequences, numbers: np.ndarray, step: int) -> Sequences:
-    return X if step == 1 else X.take(np.flatnonzero(numbers % step == 0))

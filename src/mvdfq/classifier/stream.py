@@ -54,16 +54,14 @@ class Stream:
             )
         self._symbolic = first.symbolic_in
         self._parts = [np.empty((classifier.n_channels_in_, 0))]
-        # missing frames at the end: they count only if more frames follow
-        self._gap = self._parts[0]
 
     @property
     def n_frames(self) -> int:
         """Number of frames so far, without forgotten frames."""
-        return self._joined().shape[1] + self._gap.shape[1]
+        return self._joined().shape[1]
 
     def _joined(self) -> np.ndarray:
-        """Return all frames but those of the gap at the end."""
+        """Return all frames."""
         self._parts = [np.concatenate(self._parts, axis=1)]
         return self._parts[0]
 
@@ -80,15 +78,9 @@ class Stream:
         self : Stream
             The same stream.
         """
-        frames = np.concatenate([self._gap, self._checked(frames)], axis=1)
-        present = np.flatnonzero(~np.isnan(frames).all(axis=0))
-        n = int(present[-1]) + 1 if present.size else 0
-        self._gap = frames[:, n:]
-        self._parts.append(frames[:, :n])
+        self._parts.append(self._checked(frames))
         if self._window is not None:
-            self._gap = self._gap[:, -self._window :]
-            known, kept = self._joined(), self._window - self._gap.shape[1]
-            self._parts = [known[:, max(known.shape[1] - kept, 0) :]]
+            self._parts = [self._joined()[:, -self._window :]]
         return self
 
     def decision_function(self) -> np.ndarray:
@@ -124,10 +116,14 @@ class Stream:
 
     def _decision(self) -> np.ndarray:
         """Return the decision values of all frames so far, as one sequence."""
-        return self._classifier.decision_function(self._sequence(self._joined()))
+        frames = self._joined()
+        # missing frames at the end count only if more frames follow
+        present = np.flatnonzero(~np.isnan(frames).all(axis=0))
+        n = int(present[-1]) + 1 if present.size else 0
+        return self._classifier.decision_function(self._sequence(frames[:, :n]))
 
     def _checked(self, frames: Any) -> np.ndarray:
-        n_channels = len(self._gap)
+        n_channels = self._classifier.n_channels_in_
         frames = check_sequences([frames]).data if isinstance(frames, str) else as_array(frames, 0)
         if frames.ndim < 2 and (n_channels == 1 or frames.size == n_channels):
             frames = frames.reshape(n_channels, -1)

@@ -245,15 +245,13 @@ class Explanation:
         """
         column, sign = self.column(label)
         blocks = self.evidence.top(column, n)
-        if not blocks:
-            return []
-        ends = np.cumsum([len(block.codes) for block in blocks])
-        total = np.concatenate([block.totals(column) for block in blocks])
+        first = np.cumsum([0, *(len(block.codes) for block in blocks)])
+        total = np.concatenate([np.empty(0), *(block.totals(column) for block in blocks)])
         order = np.argsort(-np.abs(total), kind="stable")[:n]
-        places = np.searchsorted(ends, order, side="right")
+        places = np.searchsorted(first, order, side="right") - 1
         return [
-            self._reason(blocks[b], int(w - ends[b]) + len(blocks[b].codes), column, sign)
-            for b, w in zip(places.tolist(), order.tolist(), strict=True)
+            self._reason(blocks[b], w, column, sign)
+            for b, w in zip(places.tolist(), (order - first[places]).tolist(), strict=True)
         ]
 
     def _reason(self, block: WordBlock, w: int, column: int, sign: float) -> Reason:

@@ -1,6 +1,7 @@
 """Several views of the same sequences side by side."""
 
 from collections import Counter
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -83,14 +84,14 @@ class Stack(SequenceTransformer):
 
         done = list(side_by_side(fitted, self._named(X)))
         self.views_ = [(name, view) for name, view, _ in done]
-        return self._joined({name: part for name, _, part in done})
+        return self._joined(X, {name: part for name, _, part in done})
 
     def _named(self, X: Sequences) -> list[tuple[str, Any]]:
         """Return the views for these sequences, with their names."""
         return named_views(self.views)
 
     def _transform(self, X: Sequences) -> Any:
-        return self._joined(self._parts(X))
+        return self._joined(X, self._parts(X))
 
     def _parts(self, X: Sequences) -> dict[str, Any]:
         """Return what each view makes of the sequences, by the name of the view."""
@@ -105,12 +106,13 @@ class Stack(SequenceTransformer):
         """Return what a view made, or raise an error if the stack cannot hold it."""
         return check_sequences(part)
 
-    def _joined(self, parts: dict[str, Any]) -> Any:
+    def _joined(self, X: Sequences, parts: dict[str, Any]) -> Any:
         """Return the rows of all views; symbolic rows of one name are kept once."""
         check_lengths(parts)
         views, rows, names, flags = zip(*_kept_rows(parts), strict=True)
         data = [parts[view].data[row] for view, row in zip(views, rows, strict=True)]
-        return with_rows(next(iter(parts.values())), np.stack(data), names, flags)
+        like = replace(next(iter(parts.values())), sampling_rate=X.sampling_rate)
+        return with_rows(like, np.stack(data), names, flags)
 
     def channel_shares(self) -> np.ndarray:
         """Return the shares of the rows of all views that are kept."""

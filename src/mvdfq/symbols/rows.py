@@ -56,7 +56,7 @@ class Rows(Stack):
             )
         return part
 
-    def _joined(self, parts: dict[str, Symbols]) -> Symbols:
+    def _joined(self, X: Sequences, parts: dict[str, Symbols]) -> Symbols:
         check_lengths(parts)
         names: list[str] = []
         for view, symbols in parts.items():  # a repeated name gets the name of its view as a prefix

@@ -63,7 +63,7 @@ def points_of(clf: Any, X: Sequences) -> Points:
 
 def all_points(clf: Any, X: Sequences, known: np.ndarray) -> Points:
     """Return `points_of`, given the places in `X` of the training sequences that are kept."""
-    train = clf.sum_.train
+    train = clf.sum_._train
     if train.read or len(np.unique(known)) < len(known):  # a plain term reads all sequences
         return points_of(clf, X)
     sketch = np.empty((len(X), train.sketch.shape[1]), np.float32)

@@ -86,7 +86,7 @@ class FittedSum(Short):
             return added(term.nearness(mine, y).times(term.share) for term, mine in pairs)
 
     @cached_property
-    def train(self) -> Points:
+    def _train(self) -> Points:  # a name that model files leave out
         """The training sequences that are kept."""
         kept = [term.train for term in self.terms if term.train is not None]
         return Points(self.sketches * self.scales[:, None], kept)
@@ -109,7 +109,7 @@ class FittedSum(Short):
         The kernel values of terms that keep training sequences are exact, the values of all other
         terms are products of sketches.
         """
-        right = self.train if right is None else right
+        right = self._train if right is None else right
         kernels = [term for term in self.terms if term.train is not None]
         with one_blas_thread():  # the last bits depend on the number of threads
             K = (left.sketch @ right.sketch.T).astype(float)

@@ -35,49 +35,54 @@ TOGETHER = 8
 
 def filter_responses(data, offsets, filters, out):
     """Write the response of every filter at every frame, (n_filters, n_frames)."""
+    scale = np.zeros(len(data)), np.ones(len(data))
     none = np.empty((out.shape[0], 0)), np.empty((0, 0), np.int8), np.empty((0,) * 4, np.float32)
-    read_filters(data, offsets, filters, none[0], out, *none[1:])
+    read_filters((data, offsets, scale), filters, none[0], out, *none[1:])
 
 
-def filter_shares(data, offsets, filters, thresholds, out):
+def filter_shares(read, filters, thresholds, out):
     """Write the roots of the shares of binary words, (n_sequences, n_filters, n_thresholds, 10).
 
     The words of a threshold are single symbols (below, above) and triples of symbols `dilation`
     frames apart. `thresholds` is (n_filters, n_thresholds), at most `MOST_THRESHOLDS`, sorted.
     Equal to writing all responses, comparing them with all thresholds and counting the words of
-    every row, but no row is ever written.
+    every row, but no row is ever written. `read` is as in `read_filters`.
     """
-    none = np.empty((0, 0), data.dtype), np.empty((0, 0), np.int8)
-    read_filters(data, offsets, filters, thresholds, *none, out)
+    none = np.empty((0, 0), read[0].dtype), np.empty((0, 0), np.int8)
+    read_filters(read, filters, thresholds, *none, out)
 
 
-def filter_levels(data, limits, filters, thresholds):
-    """Return how many thresholds each response reaches, and the counts of all words.
+def filter_levels(read, filters, thresholds):
+    """Return how many thresholds each response of one sequence reaches, and all counts of words.
 
-    The sequence has the frames from ``limits[0]`` to ``limits[1]``. Shapes: (n_filters, n_frames),
-    -1 for a missing response, and (n_filters, n_thresholds, 10).
+    Shapes: (n_filters, n_frames), -1 for a missing response, and (n_filters, n_thresholds, 10).
+    `read` is as in `read_filters`.
     """
-    levels = np.empty((len(thresholds), limits[1] - limits[0]), np.int8)
+    data, (start, stop), _ = read
+    levels = np.empty((len(thresholds), stop - start), np.int8)
     counts = np.empty((1, *thresholds.shape, N_WORDS), np.float32)
-    none = np.empty((0, 0), data.dtype)
-    read_filters(data, np.array(limits), filters, thresholds, none, levels, counts)
+    read_filters(read, filters, thresholds, np.empty((0, 0), data.dtype), levels, counts)
     return levels, counts[0]
 
 
 @compiled
-def read_filters(data, offsets, filters, thresholds, responses, levels, words):
+def read_filters(read, filters, thresholds, responses, levels, words):
     """Write what is not empty of responses, levels and words of every sequence.
+
+    `read` is a tuple: data, offsets, and the mean and deviation of every channel, which is
+    standardized while it is read.
 
     One function, since each function that reads filters takes seconds to compile. `levels` are
     those of one sequence; with them, `words` are counts, else roots of shares. Sums run in the
     same order for every sequence, so one sequence alone gives the same numbers.
     """
+    data, offsets, scale = read
     for s in range(offsets.size - 1):
         start, stop = offsets[s], offsets[s + 1]
         if start == stop:
             words[s : s + 1] = 0
             continue
-        padded, nine = prepare(data, start, stop, filters)
+        padded, nine = prepare(data, start, stop, scale, filters)
         total = np.empty(padded.shape[2], data.dtype)
         response = np.empty(stop - start, data.dtype)
         above = np.empty(stop - start, np.uint64)
@@ -100,7 +105,7 @@ def read_filters(data, offsets, filters, thresholds, responses, levels, words):
 
 
 @inlined
-def prepare(data, start, stop, filters):
+def prepare(data, start, stop, scale, filters):
     """Return the padded channels of one sequence and their sums of nine taps, by padding."""
     dilation, _, _, _, used = filters
     n, pad = stop - start, (N_TAPS // 2) * dilation
@@ -115,7 +120,8 @@ def prepare(data, start, stop, filters):
             for t in range(own.size):
                 # beyond the ends: the end values, or zeros
                 near = min(max(t - pad, 0), n - 1)
-                own[t] = data[c, start + near] if kind == 0 or near == t - pad else 0
+                value = (data[c, start + near] - scale[0][c]) / scale[1][c]
+                own[t] = value if kind == 0 or near == t - pad else 0
             sums[:] = 0
             for tap in range(N_TAPS):
                 shifted = own[tap * dilation : tap * dilation + n]

@@ -118,9 +118,11 @@ class Kernel(BaseEstimator):
 
     def row(self, parts: list[Any], r: int) -> Row:
         """Return row `r` of one or more collections, joined, in the form that tasks read."""
-        symbols = reduce(Symbols.joined, [part.rows(slice(r, r + 1)) for part in parts])
-        codes = np.ascontiguousarray(symbols.codes[0])
-        n_symbols = int(symbols.n_symbols[0])
+        symbols, place = parts[0], r
+        if len(parts) > 1:
+            symbols, place = reduce(Symbols.joined, [one.rows(slice(r, r + 1)) for one in parts]), 0
+        codes = np.ascontiguousarray(symbols.codes[place])
+        n_symbols = int(symbols.n_symbols[place])
         # new sequences may hold symbols that `fit` did not see, numbered from n_symbols upwards
         present = codes < n_symbols if self.is_closed else codes != symbols.missing
         base = max(n_symbols, int(codes.max(where=present, initial=0)) + 1)

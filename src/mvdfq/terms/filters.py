@@ -253,7 +253,8 @@ class FilterBank(Short):
             if b > a:
                 by_response, by_kind = np.zeros((n, b - a, n_columns)), np.zeros((2, n, n_columns))
                 rest, out = np.zeros((n, n_columns)), by_response.reshape(n, -1)
-                words = filter_words.filter_levels(read.data, (a, b), filters, thresholds)
+                one = read.data, np.array([a, b]), read.scale
+                words = filter_words.filter_levels(one, filters, thresholds)
                 filter_evidence(*words, filters, *compared, out, by_kind, rest)
                 spread = _spread_taps(by_response.transpose(2, 0, 1), filters[0])
                 by_frame[:, read.numeric] = spread + rest.T[:, :, None] / (b - a)
@@ -402,9 +403,9 @@ class _Reader:
     def __init__(self, encoder: Pipeline, X: Sequences) -> None:
         scale, filters, quantizer = (step for _, step in encoder.steps)
         self.numeric = np.flatnonzero(~X.symbolic_mask)
-        scaled = scale._transform(X).data  # every bank reads the same sequences, checked before
-        is_whole = len(self.numeric) == len(scaled)
-        self.data = np.ascontiguousarray(scaled if is_whole else scaled[self.numeric])
+        is_whole = len(self.numeric) == len(X.data)
+        self.data = np.ascontiguousarray(X.data if is_whole else X.data[self.numeric])
+        self.scale = scale.mean_[self.numeric], scale.scale_[self.numeric]
         self.offsets, self.filters = X.offsets, filters.compiled(0)
         self.thresholds = quantizer.thresholds_
 
@@ -412,8 +413,8 @@ class _Reader:
         """Return the root shares of a block of sequences, (n_sequences, 10 * n_rows)."""
         n = block.stop - block.start
         out = np.empty((n, *self.thresholds.shape, N_WORDS), np.float32)
-        offsets = self.offsets[block.start : block.stop + 1]
-        filter_words.filter_shares(self.data, offsets, self.filters, self.thresholds, out)
+        read = self.data, self.offsets[block.start : block.stop + 1], self.scale
+        filter_words.filter_shares(read, self.filters, self.thresholds, out)
         return out.reshape(n, -1)
 
     def in_blocks(self, one: Callable[[slice], Any], n_jobs: int | None) -> Any:

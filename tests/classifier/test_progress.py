@@ -187,6 +187,7 @@ def test_scikit_learn_without_callbacks():
     assert "machines" in done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_jobs", [1, 2])
 @pytest.mark.parametrize("stage", STAGES)
 def test_interrupt_at_every_stage_leaves_no_threads(n_jobs, stage):

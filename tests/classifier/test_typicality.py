@@ -67,6 +67,7 @@ def standardized(clf, X):
     return np.hstack(pieces)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("preset", ["fast", "mvdfqm-sssk"])
 def test_distances_of_new_sequences_against_their_slow_twin(vowels, preset):
     X, y, new, _ = (one[::6] for one in vowels)
@@ -144,6 +145,7 @@ def test_a_class_left_out_is_less_typical(vowels):
     assert np.median(p[other]) < 0.1 < 0.4 < np.median(p[~other])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "options",
     [{}, {"solver": "linear"}, {"preset": "mvdfq-sssk"}, {"preset": "mvdfqm-sssk", "gamma": 1.0}],

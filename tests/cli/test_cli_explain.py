@@ -49,6 +49,7 @@ def explain(model, data, *arguments):
     return run("explain", model, data, *arguments, "--n-jobs", 1, "-q")[0]
 
 
+@pytest.mark.slow
 def test_class_probability_runner_up_and_sum(sounds):
     out = explain(sounds / "m.mvdfq", sounds / "both.wav")
     clf = mvdfq.load(sounds / "m.mvdfq")
@@ -87,6 +88,7 @@ def test_the_sum_begins_with_an_average_other_sequence(n_classes):
         assert {row["evidence"][0] for row in rows} <= {"+" if is_for else "-"}
 
 
+@pytest.mark.slow
 def test_moments_come_first_and_words_behind_details(sounds):
     out = explain(sounds / "m.mvdfq", sounds / "both.wav")
     assert " s  mfcc" in out

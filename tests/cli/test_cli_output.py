@@ -109,6 +109,7 @@ def test_numbers_are_not_wrapped(width, capsys):
     assert max(map(len, out.splitlines())) <= 30
 
 
+@pytest.mark.slow
 def test_a_pipe_gets_whole_lines(tmp_path):
     rng = np.random.default_rng(0)
     y = np.array([f"a class with a rather long name, number {i % 9}" for i in range(36)])
@@ -169,6 +170,7 @@ def test_keys_for_programs_have_one_style(tmp_path):
         assert all(re.fullmatch("[a-z][a-z0-9_]*", key) for key in result)
 
 
+@pytest.mark.slow
 def test_warnings_are_one_line_of_the_program(tmp_path):
     rng = np.random.default_rng(0)
     for name in ("high/1.wav", "low/1.wav", "low/2.wav"):

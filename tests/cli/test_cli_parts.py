@@ -171,6 +171,7 @@ def test_the_lists_of_values_are_those_of_the_library():
     assert entry_of("reproduce", "name")["values"] == [*TITLES]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("typed", "expected"),
     [

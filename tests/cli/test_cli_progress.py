@@ -87,6 +87,7 @@ def test_durations_in_words(seconds, text):
     assert bar.duration(seconds) == text
 
 
+@pytest.mark.slow
 def test_progress_without_a_terminal(sounds, tmp_path):
     command = ["train", sounds, "-o", tmp_path / "m.mvdfq", "--n-jobs", "1", "--progress"]
     said = {mode: run(*command, mode)[1] for mode in ("lines", "none")}
@@ -100,6 +101,7 @@ def test_progress_without_a_terminal(sounds, tmp_path):
     assert not mvdfq.load(tmp_path / "m.mvdfq").verbose
 
 
+@pytest.mark.slow
 def test_lines_in_a_terminal_if_asked_for(sounds, tmp_path):
     arguments = ["train", sounds, "-o", tmp_path / "m.mvdfq", "--progress", "lines"]
     code, drawn = in_terminal(*arguments)
@@ -129,6 +131,7 @@ LONG_COMMANDS = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", LONG_COMMANDS)
 def test_every_long_command_shows_progress(command, made):
     _, err = run(*command.split(), "--progress", "lines", "--n-jobs", 1, cwd=made)

@@ -68,6 +68,7 @@ def dogs_of(rows):
     return [(float(row["start"]), float(row["end"])) for row in rows if row["label"] == "dog"]
 
 
+@pytest.mark.slow
 def test_four_dogs_in_five_minutes(model, garden):
     out, _ = run("scan", model, garden, "--window", "2s", "--step", "0.5s", "--format", "csv")
     rows = list(csv.DictReader(io.StringIO(out)))

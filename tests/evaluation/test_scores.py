@@ -47,6 +47,7 @@ def made(data):
     return out, err, json.loads(plain), json.loads(target.with_suffix(".json").read_text())
 
 
+@pytest.mark.slow
 def test_the_same_accuracy_stands_everywhere(made):
     out, _, plain, report = made
     verdict, sequences = report["verdict"], report["sequences"]

@@ -65,6 +65,7 @@ def test_a_name_that_is_not_unicode_is_the_name_of_a_model(model, tmp_path):
     assert (mvdfq.load(path).classes_ == model.classes_).all()
 
 
+@pytest.mark.slow
 def test_writers_of_one_file_do_not_mix(model, tmp_path):
     path = tmp_path / "a.mvdfq"
     other = clone(CASES["letters"][0]).fit(*CASES["letters"][1:])
@@ -120,6 +121,7 @@ def test_an_interrupt_while_a_file_is_created_leaves_nothing(tmp_path, monkeypat
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("write", WRITERS.values(), ids=WRITERS)
 def test_an_interrupted_writer_keeps_the_old_file(write, model, tmp_path, monkeypatch):
     write(model, tmp_path)

@@ -110,6 +110,7 @@ BOMBS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kernel", "state"), BOMBS, ids=[f"{k}-{i}" for i, (k, _) in enumerate(BOMBS)]
 )
@@ -299,6 +300,7 @@ def readable(name, model):
     return encode(own, X) if lost else X
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["vq", "linear"])
 def test_a_file_that_loads_answers(name, open_model):
     assert check_attributes(name, open_model, slice(None, None, 9)) > 50
@@ -411,6 +413,7 @@ def test_the_description_of_a_large_model_stays_far_below_the_bound(open_model):
     assert sum(map(text.count, ",[{")) < 6 * 10**6 / 100
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["FittedWords", "FilterBank"])
 @pytest.mark.parametrize(
     ("change", "message"),

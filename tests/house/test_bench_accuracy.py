@@ -88,6 +88,7 @@ def test_show_of_the_stored_results(load, capsys, tmp_path):
     assert "minirocket" in (tmp_path / "accuracy_ranks.svg").read_text()
 
 
+@pytest.mark.slow
 def test_variants_of_the_default_learn(load, monkeypatch):
     methods = load("accuracy_methods")
     X, y = mvdfq.make_autoregressive(n_sequences=20, n_classes=2, random_state=0)

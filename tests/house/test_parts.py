@@ -340,6 +340,7 @@ def test_a_term_that_comes_from_a_file_is_checked(name, solver):
                 check(broken)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CLASS_OF)
 def test_parts_are_saved_and_loaded_equal(name, tmp_path):
     clf, X = classifier(name), data_for(name)
@@ -458,6 +459,7 @@ def test_shares_are_of_the_channels_that_a_row_depends_on(name):
         assert not same[shares[:, channel] > 0.5].any()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in TRANSFORMERS if name != "Letters"])
 def test_importance_falls_for_a_channel_that_becomes_noise(name):
     noise = NUMBERS.copy()
@@ -526,6 +528,7 @@ def formed(x, form):
     return x.astype(form) if isinstance(form, str) else form(x)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", TYPES)
 @pytest.mark.parametrize("name", [name for name in TRANSFORMERS if name != "Letters"])
 def test_forms_of_arrays_change_no_answer(name, dtype):

@@ -62,6 +62,7 @@ def test_naive_twins_lean_on_nothing_they_check():
         assert not [module for module in imported_modules(path) if module.startswith("mvdfq")]
 
 
+@pytest.mark.slow
 def test_no_test_file_imports_another():
     # What two test files share lies in tests/cases.py and in the modules beside it.
     tests = sorted((ROOT / "tests").rglob("*.py"))

@@ -341,6 +341,7 @@ def test_nested_json(tmp_path):
     assert data.y.tolist() == ["u", "v"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["a.xlsx", "a.parquet", "a.feather", "a.mat"])
 def test_damaged_files_are_named(tmp_path, name):
     format = name.partition(".")[2]
@@ -392,6 +393,7 @@ def test_sequences_that_biopython_reads(tmp_path):
         read(tmp_path / "a.fastq")
 
 
+@pytest.mark.slow
 def test_arrays_of_matlab(tmp_path):
     from scipy.io import savemat
 

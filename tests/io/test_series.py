@@ -260,6 +260,7 @@ SCANNED += ("long_tables.ENDING", "decoding.NOISE")
 MANY = 20_000
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "pattern"), [*expressions()], ids=lambda value: str(value)[:40])
 def test_expressions_take_linear_time(name, pattern):
     bodies = [c * MANY for c in (" ", "1", "'", '"', "(", ")", ",", ".", "-", "\\", "a", "\t", ":")]

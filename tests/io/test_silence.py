@@ -179,6 +179,7 @@ def test_idle_frames_against_their_slow_twin():
     assert not idle_frames(letters).any()
 
 
+@pytest.mark.slow
 def test_padding_with_zeros_is_told_by_inspect_and_on_the_page():
     rng = np.random.default_rng(0)
     X = [rng.normal(size=(2, 40)) for _ in range(12)]

@@ -85,6 +85,7 @@ CASES = [(kernel, {}) for kernel in KERNELS]
 CASES += [(k, OPTIONS[1 + i % 3]) for i, k in enumerate(KERNELS) if k.has_features]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("kernel", "options"), CASES, ids=str)
 def test_kernel_matrices_equal_those_of_the_processor(kernel, options):
     large = 12 if isinstance(kernel, mvdfq.Mismatch) else 40
@@ -236,6 +237,7 @@ def vowels():
     return list(X)[::9], np.asarray(y)[::9]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("preset", [None, "music", "mvdfqm-sssk", "mvdfq-spectrum"])
 def test_classifiers_agree(vowels, preset):
     X, y = vowels

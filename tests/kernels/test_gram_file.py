@@ -59,6 +59,7 @@ def interrupted(kernel, path, n=30, **options):
     return unfinished
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:The kernel finds no word")
 @pytest.mark.parametrize(
     ("kernel", "options"),

@@ -74,6 +74,7 @@ def assert_same(K, expected, options):
     assert_allclose(K, expected, rtol=rtol, atol=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kernel", "options", "name"),
     pairwise(WITH_FEATURES + UNEVEN[:3], OPTIONS, COLLECTIONS),
@@ -88,6 +89,7 @@ def test_fast_is_naive(kernel, options, name):
         assert_same(fast_gram(kernel, A, train, n_symbols, **options), expected, options)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kernel", "options", "name"),
     pairwise(
@@ -234,6 +236,7 @@ def dense(matrix):
     return matrix.toarray() if hasattr(matrix, "toarray") else matrix
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("manifold", [False, True])
 @pytest.mark.parametrize("weights", WEIGHTS, ids=str)
 @pytest.mark.parametrize("kernel", [Spectrum([1, 3]), Gapped(4, 3)], ids=repr)

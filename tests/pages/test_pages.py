@@ -61,6 +61,7 @@ def run():
     return runs.Run(clf, X, y, names, np.arange(len(y)) // 4, result, recorder)
 
 
+@pytest.mark.slow
 def test_the_verdict_is_the_evaluation(made):
     X, y, _ = walks()
     preset = re.search(r"preset='([^']*)'", made.data["about"]["classifier"])
@@ -367,6 +368,7 @@ def test_health_sees_duplicates_gaps_and_groups(run):
     assert found["classes"] == [12, 12, 12]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("preset", "terms"), [
     ("mvdfq-sssk", ["words"]), (None, ["words", "filters"])
 ])  # fmt: skip
@@ -416,6 +418,7 @@ def test_training_sequences_are_named_if_they_are_judged():
     assert data["health"]["near_duplicates"]["n_sequences"] == len(X)
 
 
+@pytest.mark.slow
 def test_removing_a_channel_is_measured():
     X, y, _ = walks()
     clf = mvdfq.SequenceClassifier("mvdfqm-sssk", C=10)

@@ -554,6 +554,7 @@ def test_codebook_ties_go_to_the_lowest_index():
     assert codes(quantizer.transform([values])) == expected == [1, 0, 0, 0, 3]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("offset", [0.0, 1e6, 1e12, 1e20])
 def test_rounding_never_changes_a_codeword(offset):
     # pairs of codewords that single precision cannot tell apart, and frames between them

@@ -128,6 +128,7 @@ def test_passes_measure_sequences_that_were_held_out(monkeypatch):
     assert clf.lost_.shape == (6, 2, 3)
 
 
+@pytest.mark.slow
 def test_plain_words_say_that_they_learned_from_what_they_judge():
     X, y = made(60)
     clf = SequenceClassifier("mvdfq-sssk", C=1).fit(X[:, :3], y)

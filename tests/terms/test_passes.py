@@ -219,6 +219,7 @@ def test_a_small_memory_limit_chooses_passes(vowels, monkeypatch):
         assert learning._goes_by_passes(clf, training) == wanted
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_features", [None, 500])
 def test_other_kernels_are_learned_by_passes_too(vowels, few, n_features):
     (X, y), (X_test, y_test) = vowels

@@ -45,6 +45,7 @@ def baseline_of(shares, pair):
     return {k: (one.get(k, 0) + other.get(k, 0)) / 2 for k in one.keys() | other.keys()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_levels", [1, 2])
 @pytest.mark.parametrize("pairs", PAIRS.values(), ids=PAIRS)
 @pytest.mark.parametrize("min_share", [0.0, 0.3])
@@ -149,6 +150,7 @@ def fitted(request, problem):
     return SequenceClassifier(cv=2, C=1, **SCHEMES[request.param]).fit(*problem[:2])
 
 
+@pytest.mark.slow
 def test_evidence_and_constant_are_the_decision_value(fitted, problem):
     views = fitted.explain_all(problem[0][:4])
     views += [one.between(1, 2) for one in views] + [one.between(2, 0) for one in views]
@@ -186,6 +188,7 @@ def mean_by_channel(clf):
     return np.abs(np.mean(found, axis=0))
 
 
+@pytest.mark.slow
 def test_a_constant_channel_has_no_evidence_and_noise_has_little(fitted):
     mean = mean_by_channel(fitted)  # filters sum several channels, which share their evidence
     assert mean[0] < 0.5 * mean[1]

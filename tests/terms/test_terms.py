@@ -411,6 +411,7 @@ def test_a_part_says_one_plain_term(parts):
     assert isinstance(term, FittedKernel)
 
 
+@pytest.mark.slow
 def test_codewords_have_rows_of_their_own(tmp_path):
     rng = np.random.default_rng(0)
     sequences = [rng.normal(size=(2, 60)) + (i % 2) for i in range(40)]
@@ -494,6 +495,7 @@ def test_a_grid_search_reaches_the_parameters_of_terms():
         SequenceClassifier().set_params(terms__words__pyramid=1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", mvdfq.list_presets())
 def test_a_preset_is_its_terms(name):
     texts = ["ABBA" * 4, "BABA" * 4, "AABB" * 5, "ABAB" * 3] * 3

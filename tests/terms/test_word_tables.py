@@ -49,6 +49,7 @@ def margins_of(term, new, n_symbols):
 PLACES = [*((name, True) for name in KINDS), *((name, False) for name in KINDS[-2:])]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kernel", "options", "place"),
     pairwise(TABLE_KERNELS, TABLE_OPTIONS, PLACES, valid=has_table),
@@ -157,6 +158,7 @@ def test_the_size_is_what_the_words_take():
     assert term.table.nbytes == sum(s**2 for s in N_SYMBOLS) * 3 * N_COLUMNS * 4
 
 
+@pytest.mark.slow
 def test_words_that_fill_sixty_bits_beside_many_sequences():
     rng = np.random.default_rng(0)
     train = [[rng.integers(4096, size=8).tolist()] for _ in range(40)]

@@ -7,7 +7,7 @@ after 30 s without news. A fit also reports to scikit-learn's callbacks.
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
 from threading import Event, Lock, Thread
 from typing import Any
@@ -136,72 +136,60 @@ def report_to(bar: Any, title: str) -> Report:
 STEPS = 100
 
 
+@contextmanager
+def _task(context: Any, estimator: Any) -> Iterator[None]:
+    """Tell scikit-learn's callbacks, if there are any, that a task begins and ends."""
+    if context is not None:
+        context.call_on_fit_task_begin(estimator=estimator)
+    yield
+    if context is not None:
+        context.call_on_fit_task_end(estimator=estimator)
+
+
 class Progress:
     """Reports the stages of a fit, and how much of each stage is done.
 
-    Use it as a context manager. `stage` opens one stage after the other and returns the function
-    that takes how much is done and the total.
+    `stage` opens one stage after the other and gives the function that takes how much is done and
+    the total.
     """
 
-    def __init__(self, estimator: Any, n_stages: int, verbose: Any) -> None:
-        self.estimator = estimator
-        self.root: Any = None
-        if hasattr(estimator, "_init_callback_context"):
-            self.root = estimator._init_callback_context(max_subtasks=n_stages)
-        self.bar = new_bar() if verbose else None
+    def __init__(self, estimator: Any, root: Any, bar: Any) -> None:
+        self.estimator, self.root, self.bar = estimator, root, bar
 
-    def __enter__(self) -> "Progress":
-        if self.root is not None:
-            self.root.call_on_fit_task_begin(estimator=self.estimator)
-        if self.bar is not None:
-            self.bar.__enter__()
-        return self
+    @classmethod
+    @contextmanager
+    def of(cls, estimator: Any, n_stages: int, verbose: Any) -> Iterator["Progress"]:
+        """Report the fit of an estimator, which the block carries out."""
+        begin = getattr(estimator, "_init_callback_context", None)
+        root = None if begin is None else begin(max_subtasks=n_stages)
+        bar = new_bar() if verbose else None
+        with _task(root, estimator), nullcontext() if bar is None else bar:
+            yield cls(estimator, root, bar)
 
-    def __exit__(self, kind: Any, *rest: Any) -> None:
-        if self.bar is not None:
-            self.bar.__exit__(kind, *rest)
-        if self.root is not None and kind is None:
-            self.root.call_on_fit_task_end(estimator=self.estimator)
+    def _subtask(self, name: str, **options: Any) -> Any:
+        return None if self.root is None else self.root.subcontext(task_name=name, **options)
 
     @contextmanager
     def stage(self, name: str) -> Iterator[Report]:
         """Open a stage; it is done when the block is left."""
-        reports = [report_to(self.bar, name), *self._callback_report(name)]
+        tell, stage, told = report_to(self.bar, name), self._subtask(name, max_subtasks=STEPS), 0
 
         def report(done: int, total: int) -> None:
-            for tell in reports:
-                tell(done, total)
+            nonlocal told
+            tell(done, total)
+            while stage is not None and told < STEPS * done // total:
+                told += 1
+                with _task(stage.subcontext(task_name=f"{told} %"), self.estimator):
+                    pass
 
-        yield report
-        report(1, 1)
+        with _task(stage, self.estimator):
+            yield report
+            report(1, 1)
 
     @contextmanager
     def fit_of(self, estimator: Any, name: str) -> Iterator[None]:
         """Open a stage that is the fit of another estimator; that estimator reports the details."""
-        if self.root is None:
+        stage = self._subtask(name)
+        inner = nullcontext() if stage is None else stage.propagate_callback_context(estimator)
+        with inner, _task(stage, self.estimator):
             yield
-            return
-        stage = self.root.subcontext(task_name=name)
-        with stage.propagate_callback_context(estimator):
-            stage.call_on_fit_task_begin(estimator=self.estimator)
-            yield
-            stage.call_on_fit_task_end(estimator=self.estimator)
-
-    def _callback_report(self, name: str) -> list[Report]:
-        if self.root is None:
-            return []
-        stage = self.root.subcontext(task_name=name, max_subtasks=STEPS)
-        stage.call_on_fit_task_begin(estimator=self.estimator)
-        told = 0
-
-        def report(done: int, total: int) -> None:
-            nonlocal told
-            while told < STEPS * done // total:
-                told += 1
-                step = stage.subcontext(task_name=f"{told} %")
-                step.call_on_fit_task_begin(estimator=self.estimator)
-                step.call_on_fit_task_end(estimator=self.estimator)
-                if told == STEPS:
-                    stage.call_on_fit_task_end(estimator=self.estimator)
-
-        return [report]

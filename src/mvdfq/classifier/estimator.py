@@ -291,7 +291,7 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         check_whole(self.cv, "cv", at_least=2)
         # The machines need arrays: scikit-learn's set_output must not make a data frame of them.
         plain = config_context(transform_output="default")
-        with plain, engine_of(self), Progress(self, 2, self.verbose) as progress:
+        with plain, engine_of(self), Progress.of(self, 2, self.verbose) as progress:
             sequences = self._collection(X)
             if not sequences.lengths.any():  # the words that scikit-learn's checks expect
                 raise ValueError(
@@ -337,7 +337,7 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         """
         check_whole(self.cv, "cv", at_least=2)
         plain = config_context(transform_output="default")
-        with plain, engine_of(self), Progress(self, 2, self.verbose) as progress:
+        with plain, engine_of(self), Progress.of(self, 2, self.verbose) as progress:
             self._forget()
             self._remember(*learn_from_blocks(self, blocks, progress))
         return self

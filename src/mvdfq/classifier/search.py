@@ -107,7 +107,7 @@ class SequenceClassifierCV(CallbackSupportMixin, ClassifierMixin, BaseEstimator)
         results = {"params": [], "mean_test_score": [], "std_test_score": []}
         best: Any = None
         candidates = self._candidates()
-        with Progress(self, len(candidates), verbose=False) as progress:
+        with Progress.of(self, len(candidates), verbose=False) as progress:
             for params in candidates:
                 one = clone(start).set_params(**clone(params, safe=False))
                 with progress.fit_of(one, "candidate"):

@@ -6,13 +6,10 @@ shape (n_clips, 13, n_frames); without it the data are autoregressive noise of t
 """
 
 import argparse
-import cProfile
 import csv
 import os
 import platform
-import pstats
 import time
-import traceback
 import warnings
 from functools import partial
 from pathlib import Path
@@ -157,13 +154,6 @@ def profile(function):
         print(f"   {e.self_device_time_total / 1000:8.3f} ms {e.count:5d} x {e.key[:90]}")
 
 
-def profile_host(function):
-    """Print the functions that take longest on the processor."""
-    found = cProfile.Profile()
-    found.runcall(function)
-    pstats.Stats(found).sort_stats("tottime").print_stats(22)
-
-
 def many_clips(symbols, times):
     """Return many clips: shifted in time, one code in ten moved by one."""
     rng = np.random.default_rng(0)
@@ -178,44 +168,15 @@ def classifier(X, args):
     """Time fit and predict of the default, as a user calls it; half of the clips are new."""
     half, y, values = len(X) // 2, np.arange(len(X)) % 10, {}
     for engine in ["cpu"] * args.cpu + ["gpu"]:
-        clf = mvdfq.SequenceClassifier(n_jobs=-1)
+        clf = mvdfq.SequenceClassifier(n_jobs=-1 if engine == "cpu" else None)
+        repeat = 1 if engine == "cpu" else 7
         with mvdfq.use_engine(engine, device=args.device):
-            _, fitting, _ = median(partial(clf.fit, X[:half], y[:half]), 3)
-            found, predicting, _ = median(partial(clf.decision_function, X[half:]), 3)
+            _, fitting, _ = median(partial(clf.fit, X[:half], y[:half]), repeat)
+            found, predicting, _ = median(partial(clf.decision_function, X[half:]), repeat)
         values[engine] = found
         line(f"fit of {half} clips, default", engine, fitting, 600)
         error = float(np.abs(found - values.get("cpu", found)).max())
         line(f"predict of {len(X) - half} clips, default", engine, predicting, 150, error)
-
-
-def default(X, args):
-    """Time the symbols and the kernel matrices of the default, machines aside."""
-    from mvdfq.terms.base import Work
-
-    def run(engine, n_jobs):
-        work, times, K = Work(n_jobs=n_jobs), [], 0
-        with mvdfq.use_engine(engine, device=args.device):
-            for term in mvdfq.preset_terms("numbers"):
-                fit, seconds = waited(lambda term=term: term.fit(X, np.zeros(len(X)), work))
-                times.append(seconds)
-                K = K + fit.matrix(np.arange(len(X))) / fit.size / 2
-        return K, times
-
-    found = {}
-    for engine, n_jobs in [("cpu", -1), ("gpu", -1)]:
-        if engine == "cpu" and not args.cpu:
-            continue
-        run(engine, n_jobs)
-        K, times = run(engine, n_jobs)
-        found[engine] = K
-        for part, seconds in zip(["words", "filters"], times, strict=True):
-            line(f"default, {part}", engine, seconds)
-        line("default, symbols and Gram", engine, sum(times))
-        if args.profile:
-            profile_host(lambda engine=engine, n_jobs=n_jobs: run(engine, n_jobs))
-    if len(found) == 2:
-        error = np.abs(found["gpu"] - found["cpu"]).max() / np.abs(found["cpu"]).max()
-        print(f"default: largest difference {error:.1e}")
 
 
 def main():
@@ -227,9 +188,7 @@ def main():
     parser.add_argument("--n", type=int, default=1000)
     parser.add_argument("--no-cpu", dest="cpu", action="store_false")
     parser.add_argument("--profile", action="store_true")
-    parser.add_argument(
-        "--only", default="ceilings,spectrum,spatial,mismatch,many,classifier,default"
-    )
+    parser.add_argument("--only", default="ceilings,spectrum,spatial,mismatch,many,classifier")
     args = parser.parse_args()
     warnings.simplefilter("ignore")
     wanted = args.only.split(",")
@@ -257,40 +216,8 @@ def main():
             print("  ".join(f"{value!s:>10.46}" for value in one.values()))
 
 
-def check_fused(X, args):
-    """Compare the fused kernels with plain torch on a few clips; leave out kernels that fail."""
-    from mvdfq._engines.gpu import fused
-    from mvdfq.terms.filters import filter_encoder, filter_shares
-
-    few = X[:20]
-    eight = mvdfq.DirectQuantizer(8, strategy="quantile").fit_transform(few)
-    encoder = filter_encoder(4, 7, 0).fit(few)
-
-    def histograms():
-        return kernel_of(mvdfq.Spatial(3, 1, 2), True, pyramid=2).fit_transform(eight)
-
-    def responses():
-        return filter_shares(encoder, few).cpu().numpy()
-
-    for name, function in [("can_count", histograms), ("can_level", responses)]:
-        fast = getattr(fused, name)
-        with mvdfq.use_engine("gpu", device=args.device):
-            setattr(fused, name, lambda *_: False)
-            expected = function()
-            setattr(fused, name, fast)
-            try:
-                error = np.abs(function() - expected).max() / np.abs(expected).max()
-                assert error < 1e-5, error
-                print(f"fused {function.__name__} differ by {error:.1e}", flush=True)
-            except Exception:
-                traceback.print_exc()
-                setattr(fused, name, lambda *_: False)
-
-
 def run(X, wanted, args):
     """Run the sections."""
-    if args.device == "cuda":
-        check_fused(X, args)
     if "ceilings" in wanted and args.device == "cuda":
         ceilings(args.device)
     uniform = mvdfq.DirectQuantizer(32, strategy="uniform").fit_transform(X)
@@ -301,19 +228,17 @@ def run(X, wanted, args):
     if "spatial" in wanted:
         spatial = mvdfq.Spatial(3, 1, 5)
         gram("Spatial(3,1,5), 8 bins, root", eight, spatial, True, 25, args)
-        gram("Spatial(3,1,5), 32 bins, root", uniform, spatial, True, 60, args, 5)
-        gram("Spatial(3,1,5), 8 bins, raw", eight, spatial, False, "", args, 5)
+        gram("Spatial(3,1,5), 32 bins, root", uniform, spatial, True, 60, args)
+        gram("Spatial(3,1,5), 8 bins, raw", eight, spatial, False, "", args)
     if "mismatch" in wanted:
         work = "Mismatch(6,1), 32 bins, root"
-        gram(work, uniform, mvdfq.Mismatch(6, 1), True, 500, args, 2)
+        gram(work, uniform, mvdfq.Mismatch(6, 1), True, 500, args)
     if "many" in wanted:
         many = many_clips(uniform, 10)
         gram(f"Spectrum(6), {len(many)} clips, root", many, mvdfq.Spectrum(6), True, 10_000, args,
              2, cpu=False)  # fmt: skip
     if "classifier" in wanted:
         classifier(X, args)
-    if "default" in wanted:
-        default(X, args)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 """Where the work is done: the processor, a graphics card or a Dask cluster."""
 
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, closing, contextmanager
 from contextvars import ContextVar, copy_context
 from dataclasses import dataclass, field, replace
@@ -11,7 +12,7 @@ from typing import Any
 from mvdfq._utils.threads import run_in_order
 
 # Jobs that share a card: more would only wait for the card.
-THREADS = 4
+THREADS = 2
 # Names of engines; the address of a Dask scheduler is also the name of an engine.
 ENGINES = ("cpu", "gpu", "auto", "dask")
 
@@ -94,6 +95,13 @@ def on_card(module: str) -> tuple[str, Any]:
     return engine.device, import_module(f"mvdfq._engines.gpu.{module}")
 
 
+def on_host(values: Any) -> Any:
+    """Return a tensor as an array; arrays and sparse matrices stay as they are."""
+    if not hasattr(values, "is_cuda"):
+        return values
+    return import_module("mvdfq._engines.gpu.device").to_host(values)
+
+
 def side_by_side(function: Callable[[Any], Any], jobs: Iterable[Any]) -> Iterator[Any]:
     """Yield the results of all jobs, in order; on a card, a few jobs at a time.
 
@@ -109,6 +117,19 @@ def side_by_side(function: Callable[[Any], Any], jobs: Iterable[Any]) -> Iterato
     with closing(running):
         for _, result in running:
             yield result
+
+
+def meanwhile(function: Callable[[], Any]) -> Callable[[], Any]:
+    """Start a function in a thread beside a card; what is returned waits for the result.
+
+    On other engines the function runs when somebody asks for the result.
+    """
+    if current_engine().name != "gpu":
+        return function
+    pool = ThreadPoolExecutor(1)
+    future = pool.submit(copy_context().run, function)
+    pool.shutdown(wait=False)
+    return future.result
 
 
 def engine_of(estimator: Any) -> AbstractContextManager[Engine]:

@@ -360,8 +360,8 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         self.classes_, self.problems_ = training.classes, trainer.problems
         self.n_channels_in_ = training.X.n_rows
         self.channel_names_in_ = training.X.channel_names
-        self.ranges_in_, self.training_ = training.ranges, training.record
-        self.train_fingerprints_ = training.fingerprints
+        self.ranges_in_, self.training_ = training.ranges, training.record()
+        self.train_fingerprints_ = training.fingerprints()
         self.class_shares_ = training.shares
         self.train_index_, self.train_y_ = training.used[learned.kept], trainer.y[learned.kept]
         self.C_, self.temperature_ = trained.C, trained.temperature

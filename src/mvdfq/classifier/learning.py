@@ -1,12 +1,13 @@
 """How a classifier learns: from a kernel matrix, or by passes over blocks of features."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from sklearn.utils import check_random_state, compute_sample_weight
 
+from mvdfq._engines.choice import meanwhile
 from mvdfq._utils.checks import parse_memory
 from mvdfq._utils.progress import Progress
 from mvdfq.classifier.choices import candidates, chosen_for
@@ -66,8 +67,8 @@ class Training:
     often: np.ndarray
     shares: np.ndarray
     trainer: Trainer
-    record: TrainingRecord
-    fingerprints: np.ndarray
+    record: Callable[[], TrainingRecord]
+    fingerprints: Callable[[], np.ndarray]
 
 
 @dataclass(frozen=True)
@@ -90,7 +91,7 @@ def check_training(clf: Any, X: Any, y: Any, sample_weight: Any, groups: Any) ->
     candidates(chosen.C)  # raises an error now, before the long computation
     check_class_weight(clf.class_weight)
     y, often, groups = check_targets(len(X), y, sample_weight, groups)
-    used, known = np.flatnonzero(often > 0), np.zeros(len(y), np.uint64)
+    used, n_given = np.flatnonzero(often > 0), len(y)
     # before anything is learned: a sequence of weight 0 must not move a single bin
     if len(used) < len(y):
         X, y, often = X[used], y[used], often[used]
@@ -99,8 +100,16 @@ def check_training(clf: Any, X: Any, y: Any, sample_weight: Any, groups: Any) ->
     problems = _problems(classes, chosen)
     weight = often * compute_sample_weight(clf.class_weight, y)
     seed = check_random_state(clf.random_state).randint(2**31)
-    known[used] = fingerprints(X)
     ranges = ranges_for(chosen.terms, X)
+
+    def record() -> TrainingRecord:
+        return record_of(X.lengths, X.sampling_rate, classes, counts, digest(X, y))
+
+    def known() -> np.ndarray:
+        found = np.zeros(n_given, np.uint64)
+        found[used] = fingerprints(X)
+        return found
+
     return Training(
         X=without_constants(X, ranges),
         ranges=ranges,
@@ -110,8 +119,8 @@ def check_training(clf: Any, X: Any, y: Any, sample_weight: Any, groups: Any) ->
         often=often,
         shares=np.bincount(codes, weight) / weight.sum(),
         trainer=Trainer(problems, codes, weight, groups, clf.cv, seed, clf.n_jobs),
-        record=record_of(X.lengths, X.sampling_rate, classes, counts, digest(X, y)),
-        fingerprints=known,
+        record=meanwhile(record),
+        fingerprints=meanwhile(known),
     )
 
 
@@ -301,7 +310,7 @@ def _check_drawn(clf: Any, drawn: Drawn, seed: int) -> tuple[Training, np.ndarra
         often=np.ones(len(codes)),
         shares=total / total.sum(),
         trainer=Trainer(problems, codes, weight[codes], None, clf.cv, seed, clf.n_jobs),
-        record=drawn.record(),
-        fingerprints=drawn.fingerprints,
+        record=drawn.record,
+        fingerprints=lambda: drawn.fingerprints,
     )
     return training, weight

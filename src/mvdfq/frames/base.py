@@ -14,6 +14,7 @@ from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
+from mvdfq._engines.choice import on_card
 from mvdfq.frames.learned import learned_names, require
 from mvdfq.sequences import Sequences, check_sequences
 
@@ -211,7 +212,7 @@ class SequenceTransformer(TransformerMixin, BaseEstimator):
         if names is not None and known is not None and names != known:
             raise ValueError(f"X must have the channels of fit, {list(known)}, got {list(names)}.")
         # a plain list has neither names nor flags: then the names and flags of `fit` hold
-        as_in_fit = replace(X, channel_names=names, symbolic=self.symbolic_in_)
+        as_in_fit = replace(X, data=X.held, channel_names=names, symbolic=self.symbolic_in_)
         for j in np.flatnonzero(X.symbolic_mask & ~as_in_fit.symbolic_mask):
             raise ValueError(f"Channel {j} of X must hold numbers, as in fit, got symbols.")
         return as_in_fit
@@ -242,6 +243,14 @@ class PerChannel(SequenceTransformer):
     def channel_shares(self) -> np.ndarray:
         """Return the identity: every row is one channel."""
         return np.eye(self.n_channels_in_)
+
+
+def card_for(X: Sequences) -> tuple[str, Any]:
+    """Return the device and the functions of a card; "" and None where the processor computes.
+
+    Symbolic channels are left to the processor.
+    """
+    return ("", None) if X.symbolic_mask.any() else on_card("frames")
 
 
 def channel_names(X: Any) -> tuple[str, ...]:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
+from mvdfq._engines.choice import on_card
 from mvdfq._engines.filter_words import N_TAPS, filter_responses
 from mvdfq._utils.checks import check_several
 from mvdfq._utils.threads import n_threads, run_in_order
@@ -106,6 +107,11 @@ class Filters(SequenceTransformer):
             row[:size] = channels[np.sort(random.choice(channels.size, size, replace=False))]
 
     def _transform(self, X: Sequences) -> Sequences:
+        device, card = on_card("filters")
+        if device and not X.symbolic_mask.any():
+            banks = [self.compiled(i) for i in range(len(self.dilations_))]
+            data = card.responses(X.held, X.offsets, banks, device)
+            return with_rows(X, data, self._row_names(channel_names(X)), ())
         rows = np.empty((len(self.members_), X.data.shape[1]), X.data.dtype)
         data = np.ascontiguousarray(X.data[~X.symbolic_mask])
         # one block of sequences per thread

@@ -8,14 +8,20 @@ import numpy as np
 from sklearn.utils import check_scalar
 
 from mvdfq._engines import row_loops
-from mvdfq._engines.choice import on_card
 from mvdfq._engines.row_loops import moments
 from mvdfq._utils.checks import check_spread
-from mvdfq.frames.base import PerChannel, SequenceTransformer, channel_names, renamed, with_rows
+from mvdfq.frames.base import (
+    PerChannel,
+    SequenceTransformer,
+    card_for,
+    channel_names,
+    renamed,
+    with_rows,
+)
 from mvdfq.frames.learned import require, require_array, require_axes
 from mvdfq.frames.time import gradient
 from mvdfq.sequences import Sequences
-from mvdfq.sequences.statistics import SAME, is_constant
+from mvdfq.sequences.statistics import SAME, bounds_of, is_constant
 
 # Frames per block of the covariance, so that long collections need little memory.
 BLOCK = 2**16
@@ -52,13 +58,21 @@ class Standardize(PerChannel):
     scale_: np.ndarray
 
     def _fit(self, X: Sequences, y: Any) -> None:
-        means, deviations = moments(X.data, X.offsets[[0, -1]])
+        device, card = card_for(X)
+        if device:
+            means, deviations = card.moments(X.held, device)
+            deviations = np.where(is_constant(*bounds_of(X)), 0.0, deviations)
+        else:
+            means, deviations = (one[:, 0] for one in moments(X.data, X.offsets[[0, -1]]))
         check_spread(deviations[~X.symbolic_mask], "X")
-        self.mean_ = np.where(X.symbolic_mask, 0.0, means[:, 0])
-        scale = np.where(deviations[:, 0] == 0, np.inf, deviations[:, 0])
+        self.mean_ = np.where(X.symbolic_mask, 0.0, means)
+        scale = np.where(deviations == 0, np.inf, deviations)
         self.scale_ = np.where(X.symbolic_mask, 1.0, scale)
 
     def _transform(self, X: Sequences) -> Sequences:
+        device, card = card_for(X)
+        if device:
+            return X.with_data(card.scaled(X.held, self.mean_, self.scale_, device))
         scaled = np.empty_like(X.data)
         # channel by channel, to save memory; in double precision
         for channel, mean, scale, out in zip(X.data, self.mean_, self.scale_, scaled, strict=True):
@@ -152,14 +166,16 @@ class Rotate(SequenceTransformer):
 
     def _fit(self, X: Sequences, y: Any) -> None:
         frames = self._frames(X)
-        self.mean_, axes, variances = principal_axes(frames)
+        self.mean_, axes, variances = principal_axes(frames, *card_for(X))
         kept = len(frames) if self.n_components is None else self.n_components
         check_scalar(kept, "n_components", Integral, min_val=1)
         self.components_, self.explained_variance_ = axes[:kept], variances[:kept]
 
     def _transform(self, X: Sequences) -> Sequences:
         n_components, symbolic = len(self.components_), X.symbolic_mask
-        rotated = project(self._frames(X), self.mean_, self.components_)
+        device, card = card_for(X)
+        rotate, where = (card.project, (device,)) if device else (project, ())
+        rotated = rotate(self._frames(X), self.mean_, self.components_, *where)
         names = [name for name, flag in zip(channel_names(X), symbolic, strict=True) if flag]
         data = np.concatenate([rotated, X.data[symbolic]]) if names else rotated
         flags = [False] * n_components + [True] * len(names)
@@ -179,8 +195,12 @@ class Rotate(SequenceTransformer):
         require_axes(self, (1 + bool(self.deltas)) * numeric)
         require_array(self, "explained_variance_", (len(self.components_),))
 
-    def _frames(self, X: Sequences) -> np.ndarray:
+    def _frames(self, X: Sequences) -> Any:
         """Return the rows to rotate: numeric channels, then their slopes if `deltas` is True."""
+        device, card = card_for(X)
+        if device:
+            parts = [X.held, card.gradient(X.held, X.offsets, device)]
+            return card.joined(parts, device) if self.deltas else X.held
         numeric = X.data[~X.symbolic_mask] if X.symbolic_mask.any() else X.data
         return np.concatenate([numeric, gradient(numeric, X.offsets)]) if self.deltas else numeric
 
@@ -199,34 +219,39 @@ def centred(X: Sequences, *, scale: bool) -> np.ndarray:
 
 def project(data: np.ndarray, mean: np.ndarray, components: np.ndarray) -> np.ndarray:
     """Return the components of all frames, (n_components, n_frames)."""
-    device, card = on_card("frames")
-    if device:
-        return card.project(data, mean, components, device)
     rotated = np.empty((len(components), data.shape[1]))
     row_loops.project(data, mean, components, rotated)
     return rotated
 
 
-def principal_axes(data: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def principal_axes(
+    data: Any, device: str = "", card: Any = None
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return mean, principal axes (rows) and variances of the frames without NaN.
 
     Constant rows of `data` have no part in any axis. Axes along which the frames differ by no more
     than rounding are left out, but for the first.
     """
-    whole = ~np.isnan(data).any(axis=0)
-    if not whole.any() or not len(data):
+    if device:
+        data = card.whole_frames(data, device)
+    else:
+        whole = ~np.isnan(data).any(axis=0)
+        data = data if whole.all() else data[:, whole]
+    if 0 in data.shape:
         raise ValueError(
             "X must hold at least one frame without missing values in its numeric channels."
         )
-    data = data if whole.all() else data[:, whole]
-    mean = data.mean(axis=1, dtype=float)
-    varies = ~is_constant(data.min(axis=1), data.max(axis=1))
+    if device:
+        mean, (low, high), products = card.spread_of_frames(data, device)
+    else:
+        mean, low, high = data.mean(axis=1, dtype=float), data.min(axis=1), data.max(axis=1)
+    varies = ~is_constant(low, high)
     if not varies.any():
         return mean, np.eye(1, len(data)), np.zeros(1)
-    covariance = np.zeros((varies.sum(), varies.sum()))
-    for centred in _centred(data[varies], mean[varies]):
-        with np.errstate(over="ignore", invalid="ignore"):  # refused below
-            covariance += centred @ centred.T
+    if device:
+        covariance = products[np.ix_(varies, varies)]
+    else:
+        covariance = _products(data[varies], mean[varies])
     check_spread(covariance, "X")
     variances, axes = np.linalg.eigh(covariance / data.shape[1])
     # eigenvalues come in ascending order; rounding may leave one just below 0
@@ -238,8 +263,19 @@ def principal_axes(data: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray
     whole[:, varies] = axes * np.sign(axes[np.arange(len(axes)), decisive])[:, np.newaxis]
     kept = variances > SMALL * variances[0]
     # a small variance may be a true signal beside a much larger one: look at the products
-    kept[~kept] = [not _is_rounding(data, mean, axis) for axis in whole[~kept]]
+    if not kept.all():
+        data = card.to_host(data) if device else data
+        kept[~kept] = [not _is_rounding(data, mean, axis) for axis in whole[~kept]]
     return mean, whole[kept], variances[kept]
+
+
+def _products(data: np.ndarray, mean: np.ndarray) -> np.ndarray:
+    """Return the sums of products of centred rows."""
+    products = np.zeros((len(data), len(data)))
+    with np.errstate(over="ignore", invalid="ignore"):  # refused later
+        for centred in _centred(data, mean):
+            products += centred @ centred.T
+    return products
 
 
 def _centred(data: np.ndarray, mean: np.ndarray) -> Iterator[np.ndarray]:

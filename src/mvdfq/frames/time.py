@@ -6,12 +6,12 @@ from numbers import Integral
 import numpy as np
 from sklearn.utils import check_scalar
 
-from mvdfq._engines.choice import on_card
 from mvdfq._engines.row_loops import moving_average
 from mvdfq.frames.base import (
     MOST_CHANNELS,
     PerChannel,
     SequenceTransformer,
+    card_for,
     channel_names,
     renamed,
     with_rows,
@@ -48,9 +48,14 @@ class Delta(SequenceTransformer):
     def _transform(self, X: Sequences) -> Sequences:
         kept = np.full(X.n_rows, self.keep) | X.symbolic_mask
         real = ~X.symbolic_mask
-        slopes = gradient(X.data if real.all() else X.data[real], X.offsets)
+        device, card = card_for(X)
+        if device:
+            slopes = card.gradient(X.held, X.offsets, device)
+            data = card.joined([X.held, slopes], device) if self.keep else slopes
+        else:
+            slopes = gradient(X.data if real.all() else X.data[real], X.offsets)
+            data = np.concatenate([X.data[kept], slopes]) if kept.any() else slopes
         names = np.array(channel_names(X), dtype=object)
-        data = np.concatenate([X.data[kept], slopes]) if kept.any() else slopes
         flags = [*X.symbolic_mask[kept], *[False] * len(slopes)]
         return with_rows(X, data, [*names[kept], *("delta " + names[real])], flags)
 
@@ -89,13 +94,12 @@ class Smooth(PerChannel):
         if self.window % 2 == 0:
             raise ValueError(f"window must be odd, so that it has a middle, got {self.window}.")
         real, half = ~X.symbolic_mask, self.window // 2
-        values = X.data if real.all() else X.data[real]
-        device, card = on_card("frames")
+        device, card = card_for(X)
         if device:
-            averages = card.moving_average(values, X.offsets, half, device)
-        else:
-            averages = np.empty_like(values)
-            moving_average(values, X.offsets, half, averages)
+            return renamed(X, card.moving_average(X.held, X.offsets, half, device), "smooth")
+        values = X.data if real.all() else X.data[real]
+        averages = np.empty_like(values)
+        moving_average(values, X.offsets, half, averages)
         if not real.all():
             values, averages = averages, X.data.copy()
             averages[real] = values
@@ -161,9 +165,6 @@ class Lags(SequenceTransformer):
 
 def gradient(data: np.ndarray, offsets: np.ndarray) -> np.ndarray:
     """Return `numpy.gradient` along time, for each sequence alone."""
-    device, card = on_card("frames")
-    if device:
-        return card.gradient(data, offsets, device)
     slopes = np.empty_like(data)
     slopes[:, 1:-1] = (data[:, 2:] - data[:, :-2]) / 2
     lengths = np.diff(offsets)

@@ -28,7 +28,7 @@ from mvdfq.symbols.base import Symbols
 # Bytes of the card that one word takes: entries, two copies in the sort, runs, values, columns.
 BYTES_PER_WORD = 80
 # Words that one sort takes at once; more do not make a card faster.
-MOST_AT_ONCE = 2**27
+MOST_AT_ONCE = 2**28
 # Most words near one window that are worth an expansion.
 MOST_NEAR = 2**9
 # Up to this many words a reading has one column per word, in a dense matrix.
@@ -77,10 +77,8 @@ def _batches(plan: Plan) -> Iterator[tuple[list[int], list[Task]]]:
 
 def device_rows(parts: list[Symbols], device: str) -> tuple[torch.Tensor, torch.Tensor]:
     """Return the codes and offsets of one or two collections on the card, joined."""
-    dtype = max(part.data.dtype for part in parts)
-    parts = [part.astype(dtype) for part in parts]
-    # a slice of a collection sends its own frames alone
-    codes = [to_device(part.codes[:, part.offsets[0] : part.offsets[-1]], device) for part in parts]
+    dtype = max(part.dtype for part in parts)
+    codes = [to_device(part.astype(dtype).held, device) for part in parts]
     lengths = np.concatenate([np.diff(part.offsets) for part in parts])
     offsets = to_device(np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64), device)
     return torch.cat(codes, dim=1) if len(codes) > 1 else codes[0], offsets
@@ -157,7 +155,7 @@ class _Tile:
     def __init__(self, parts: list[Symbols], plan: Plan, device: str, room: int) -> None:
         self.plan, self.room = plan, room
         codes, offsets = device_rows(parts, device)
-        self.missing = int(np.iinfo(max(part.data.dtype for part in parts)).max)
+        self.missing = int(np.iinfo(max(part.dtype for part in parts)).max)
         self.geometry = Rows.of(codes, offsets)
         self.n_left, self.n = len(parts[0]), len(offsets) - 1
         self.first_right = self.n_left if len(parts) > 1 else 0

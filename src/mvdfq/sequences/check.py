@@ -78,7 +78,8 @@ def check_sequences(
     if not isinstance(X, Sequences):
         sequences = _flatten(gather(X, n_channels))
     else:
-        sequences = X if X.data.dtype == float else X.with_data(X.data.astype(float))
+        is_double = hasattr(X.held, "is_cuda") or X.data.dtype == float
+        sequences = X if is_double else X.with_data(X.data.astype(float))
     _check_channel_count(sequences, n_channels, X)
     if missing == "raise":
         refuse(np.isnan(sequences.data), sequences, "is missing (NaN)", 'pass missing="break"')

@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from scipy.sparse import issparse
 
+from mvdfq._engines.choice import current_engine, on_host
 from mvdfq._utils.short import counted
 
 
@@ -16,6 +17,9 @@ class Ragged:
 
     Sequence ``i`` is ``data[:, offsets[i]:offsets[i + 1]]``. A number as an index gives a view of
     one sequence; a slice, a mask or an array of indices gives a smaller collection.
+
+    A transformer on a graphics card passes a tensor as `data`. The tensor stays on the card until
+    somebody reads `data`: the next step on the card reads `held`.
     """
 
     data: np.ndarray
@@ -28,7 +32,28 @@ class Ragged:
     _dtypes: ClassVar[tuple[str, ...]] = ("float32", "float64", "uint8", "uint16", "uint32")
 
     def __post_init__(self) -> None:
-        self.check()
+        if hasattr(self.data, "is_cuda"):  # a tensor, which our own code made
+            object.__setattr__(self, "_tensor", self.__dict__.pop("data"))
+        else:
+            self.check()
+
+    def __getattr__(self, name: str) -> Any:
+        if name != "data" or "_tensor" not in self.__dict__:
+            raise AttributeError(f"{type(self).__name__!r} has no attribute {name!r}")
+        object.__setattr__(self, "data", on_host(self._tensor))
+        return self.data
+
+    def __getstate__(self) -> dict[str, Any]:
+        # whoever reads a file or gets a message may have no card
+        state = {**self.__dict__, "data": self.data}
+        state.pop("_tensor", None)
+        return state
+
+    @property
+    def held(self) -> Any:
+        """The values as the engine reads them: a tensor if they are on its card, or `data`."""
+        is_there = "_tensor" in self.__dict__ and current_engine().name == "gpu"
+        return self._tensor if is_there else self.data
 
     def check(self) -> None:
         """Refuse what compiled loops cannot read, or would read past the end of."""
@@ -81,7 +106,7 @@ class Ragged:
     @property
     def n_rows(self) -> int:
         """Number of rows (channels) of every sequence."""
-        return self.data.shape[0]
+        return self.held.shape[0]
 
     @property
     def lengths(self) -> np.ndarray:

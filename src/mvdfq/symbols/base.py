@@ -11,6 +11,7 @@ from typing import Any, overload
 
 import numpy as np
 
+from mvdfq._engines.choice import on_card, on_host
 from mvdfq._utils.short import counted
 from mvdfq.frames.base import steps_of
 from mvdfq.sequences import Ragged, Sequences, gather, offsets_of
@@ -73,7 +74,21 @@ class Symbols(Ragged):
     @property
     def missing(self) -> int:
         """The code of a missing value."""
-        return int(np.iinfo(self.data.dtype).max)
+        return int(np.iinfo(self.dtype).max)
+
+    @property
+    def dtype(self) -> np.dtype:
+        """The type of the codes; a card holds bytes only."""
+        is_array = isinstance(self.held, np.ndarray)
+        return self.data.dtype if is_array else np.dtype(np.uint8)
+
+    @property
+    def largest(self) -> np.ndarray:
+        """The largest code of each row, missing values among them."""
+        held = self.held
+        if isinstance(held, np.ndarray) or not held.shape[1]:
+            return self.data.max(axis=1, initial=0)
+        return on_host(held.amax(1))
 
     @property
     def unseen(self) -> np.ndarray:
@@ -83,7 +98,7 @@ class Symbols(Ragged):
     @property
     def n_present(self) -> np.ndarray:
         """Number of frames of each sequence in which some row has a symbol."""
-        present = (self.codes != self.missing).any(axis=0)
+        present = on_host((self.held != self.missing).any(axis=0))
         return np.diff(np.append(0, np.cumsum(present))[self.offsets])
 
     def without_unseen(self) -> "Symbols":
@@ -98,7 +113,7 @@ class Symbols(Ragged):
         names = self.channel_names
         return replace(
             self,
-            data=self.data[which],
+            data=self.held[which],
             n_symbols=self.n_symbols[which],
             channel_names=None if names is None else tuple(np.array(names)[which].tolist()),
         )
@@ -110,7 +125,7 @@ class Symbols(Ragged):
 
     def astype(self, dtype: np.dtype) -> "Symbols":
         """Return the same codes in another dtype; missing values get the largest number."""
-        if self.data.dtype == dtype:
+        if self.dtype == dtype:
             return self
         data = self.data.astype(dtype)
         data[self.data == self.missing] = np.iinfo(dtype).max
@@ -202,11 +217,14 @@ def to_symbols(
 
 def side_by_side(parts: Sequence[Symbols], names: tuple[str, ...] | None) -> Symbols:
     """Return one collection with the rows of all parts, whose sequences have the same frames."""
-    dtype = max(part.data.dtype for part in parts)
+    dtype = max(part.dtype for part in parts)
     rows = [part.astype(dtype) for part in parts]
+    device, card = on_card("frames")
+    held = [part.held for part in rows]
+    is_there = device and not all(isinstance(one, np.ndarray) for one in held)
     return replace(
         rows[0],
-        data=np.concatenate([part.data for part in rows]),
+        data=card.joined(held, device) if is_there else np.concatenate(held),
         n_symbols=np.concatenate([part.n_symbols for part in rows]),
         channel_names=names,
     )
@@ -228,7 +246,7 @@ def warn_unseen(X: Any, read: list[Any]) -> None:
     of_numbers = isinstance(X, Symbols) or (isinstance(X, Sequences) and not any(X.symbolic))
     for symbols in (one for one in read if isinstance(one, Symbols)):
         # a quick look first: any code that is not a symbol of training is unseen or missing
-        if not (symbols.codes.max(axis=1, initial=0) >= symbols.n_symbols).any():
+        if not (symbols.largest >= symbols.n_symbols).any():
             continue
         # a large vocabulary: new words are nothing strange
         found = symbols.unseen & (symbols.n_symbols <= FEW_SYMBOLS)[:, None]

@@ -4,18 +4,19 @@ Each rule for edges is one function of at least one value, without NaN. The func
 the edges with both ends, so that there is one more edge than bins.
 """
 
+from collections.abc import Iterator
 from statistics import NormalDist
 from typing import Any
 
 import numpy as np
 
-from mvdfq._engines.choice import on_card
+from mvdfq._engines.choice import on_card, on_host
 from mvdfq._engines.row_loops import count_thresholds, split_costs
 from mvdfq._utils.checks import check_whole
 from mvdfq.frames.base import SequenceTransformer, channel_names
 from mvdfq.frames.learned import require, require_array
 from mvdfq.sequences import Sequences
-from mvdfq.sequences.statistics import is_constant, same_within
+from mvdfq.sequences.statistics import SAME, SMALL, is_constant, same_within
 from mvdfq.symbols.base import Symbols, as_symbols
 
 # If there are more distinct values than this, they are first put into this many cells of equal
@@ -23,8 +24,6 @@ from mvdfq.symbols.base import Symbols, as_symbols
 N_CELLS = 4096
 # Values per channel to learn thresholds from: more values hardly change the quantiles.
 SAMPLE = 2**12
-# Values that the processor sorts before a card has received them.
-MOST_ON_HOST = 2**17
 
 
 def uniform_edges(values: np.ndarray, n_bins: int, percentiles: Any, margin: float) -> np.ndarray:
@@ -42,9 +41,30 @@ def uniform_edges(values: np.ndarray, n_bins: int, percentiles: Any, margin: flo
     return np.array([low + (high - low) * i / n_bins for i in range(n_bins)] + [high])
 
 
-def quantile_edges(values: np.ndarray, n_bins: int) -> np.ndarray:
-    """Return bins of equally many values; fewer bins if values repeat."""
-    return np.concatenate([[values.min()], np.unique(cuts(values, n_bins)), [values.max()]])
+def rows_cut(rows: Any, n_bins: int) -> Iterator[tuple[float, float, np.ndarray]]:
+    """Yield the smallest and the largest value of each row, and its cuts; NaN does not count.
+
+    Without values: infinity, minus infinity and no cuts.
+    """
+    device, card = on_card("frames")
+    if not device or not rows.shape[1]:
+        for row in on_host(rows):
+            values = row[~np.isnan(row)]
+            low, high = values.min(initial=np.inf), values.max(initial=-np.inf)
+            yield low, high, cuts(values, n_bins) if values.size else np.empty(0)
+        return
+    ordered, found = card.quantiles(rows, n_bins, device)
+    n, low, high = found[:, :3].T
+    low, high = np.where(n > 0, low, np.inf), np.where(n > 0, high, -np.inf)
+    before, at = np.hsplit(found[:, 3:], 2)
+    constant, same = is_constant(low, high), SAME * np.maximum(np.abs(low), np.abs(high))
+    repeats = (at - before <= np.minimum(same, SMALL * high - SMALL * low)[:, None]).any(axis=1)
+    between = _between(before, at)
+    for r, row in enumerate(ordered):
+        inner = between[r, :0] if constant[r] else between[r]
+        if repeats[r] and not constant[r]:
+            inner = cuts(on_host(row[: int(n[r])]), n_bins)
+        yield low[r], high[r], inner
 
 
 def cuts(values: np.ndarray, n_bins: int) -> np.ndarray:
@@ -58,11 +78,8 @@ def cuts(values: np.ndarray, n_bins: int) -> np.ndarray:
     if is_constant(low, high):
         return np.empty(0)
     place = -(-np.arange(1, n_bins) * (values.size - 1) // n_bins)  # values below, rounded up
-    device, card = on_card("frames")
-    if device and values.size > MOST_ON_HOST:
-        ordered = card.ordered(values, device)
-    else:  # only the places that are read: a quarter of the time of sorting
-        ordered = np.partition(values, np.unique([place - 1, place]))
+    # only the places that are read: a quarter of the time of sorting
+    ordered = np.partition(values, np.unique([place - 1, place]))
     same = same_within(low, high)
     if (ordered[place] - ordered[place - 1] <= same).any():
         ordered.sort()
@@ -71,7 +88,11 @@ def cuts(values: np.ndarray, n_bins: int) -> np.ndarray:
         last = np.searchsorted(ordered, ordered[place] + same, side="right")
         goes_up = (first == 0) | ((last < ordered.size) & (last - place < place - first))
         place = np.where(goes_up, last, first)
-    a, b = ordered[place - 1], ordered[place]
+    return _between(ordered[place - 1], ordered[place])
+
+
+def _between(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Return the values midway between smaller and larger values, or just the larger ones."""
     middle = a / 2 + b / 2  # a sum could overflow
     return np.where((middle > a) & (middle <= b), middle, b)
 
@@ -200,12 +221,13 @@ class ThresholdQuantizer(SequenceTransformer):
         n = check_whole(self.n_thresholds, "n_thresholds")
         self._refuse_symbols(X)
         # frames at equal distances, the same frames in every run
-        sample = X.data[:, :: max(1, X.data.shape[1] // SAMPLE)]
+        sample = X.held[:, :: max(1, X.held.shape[1] // SAMPLE)]
         self.thresholds_ = np.full((X.n_rows, n), -np.inf)
-        for values, thresholds in zip(sample, self.thresholds_, strict=True):
-            present = values[~np.isnan(values)]
-            found = cuts(present, n + 1) if present.size else np.full(n, np.nan)
-            thresholds[: found.size] = found  # none if the channel is constant
+        pairs = zip(rows_cut(sample, n + 1), self.thresholds_, strict=True)
+        for (low, high, found), thresholds in pairs:
+            # no cuts if the channel is constant
+            thresholds[: found.size] = found
+            thresholds[:] = thresholds if low <= high else np.nan
 
     def _transform(self, X: Sequences) -> Symbols:
         n_rows = self.thresholds_.size

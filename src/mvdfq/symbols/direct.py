@@ -6,29 +6,32 @@ from typing import Any
 
 import numpy as np
 
-from mvdfq._engines.choice import on_card
 from mvdfq._engines.row_loops import count_thresholds
 from mvdfq._utils.checks import check_choice, is_number
-from mvdfq.frames.base import PerChannel, channel_index, channel_names
+from mvdfq.frames.base import PerChannel, card_for, channel_index, channel_names
 from mvdfq.frames.learned import check_array, require, require_array
 from mvdfq.frames.linear import centred
 from mvdfq.sequences.containers import Sequences
-from mvdfq.sequences.statistics import is_constant, lowered, same_within
+from mvdfq.sequences.statistics import bounds_of, is_constant, lowered, same_within
 from mvdfq.symbols.base import MISSING, Symbols, as_symbols, code_dtype, encode_values, level_names
 from mvdfq.symbols.bins import (
     adapted_n_bins,
+    cuts,
     gaussian_edges,
     kmeans_edges,
-    quantile_edges,
+    rows_cut,
     uniform_edges,
 )
 
 # The rules for edges that need no more than the values and the number of bins.
-EDGES = {"quantile": quantile_edges, "kmeans": kmeans_edges, "gaussian": gaussian_edges}
+EDGES = {"kmeans": kmeans_edges, "gaussian": gaussian_edges}
 
 # If a larger share of values lies outside all bins (not counting the share that `range` cuts off),
 # the values are probably in other units or from another sensor.
 MANY_OUTSIDE = 0.5
+
+# A card writes the codes of alphabets up to this size as bytes.
+MOST_BYTES = 255
 
 # Larger values overflow: k-means and gaussian bins take squares, the other strategies multiply
 # differences by the number of bins.
@@ -140,6 +143,11 @@ class DirectQuantizer(PerChannel):
         symbolic = X.symbolic_mask | _named_channels(self.symbolic, X)
         self._refuse_wide(X, symbolic)
         self.symbolic_in_ = tuple(symbolic.tolist()) if symbolic.any() else ()
+        if self.strategy == "quantile" and np.ndim(self.n_bins) == 0 and not symbolic.any():
+            self.categories_ = [np.empty(0)] * X.n_rows
+            self.bin_edges_ = [_quantile_edges(*one) for one in rows_cut(X.held, self.n_bins)]
+            self.n_symbols_ = self._sizes()
+            return
         self.categories_, quantities = [], []
         for row, flag in zip(self._scaled(X), symbolic, strict=True):
             missing = np.isnan(row)
@@ -156,6 +164,10 @@ class DirectQuantizer(PerChannel):
         self.n_symbols_ = self._sizes()
 
     def _transform(self, X: Sequences) -> Symbols:
+        device, card = card_for(X)
+        if device and not self.per_sequence and self.n_symbols_.max() <= MOST_BYTES:
+            cuts_of = [self._thresholds(j) for j in range(X.n_rows)]
+            return self._symbols(X, card.levels(X.held, cuts_of, device))
         data = self._scaled(X)
         known = {
             j: encode_values(data[j], self.categories_[j])
@@ -164,17 +176,18 @@ class DirectQuantizer(PerChannel):
         largest = max([int(self.n_symbols_.max()), *(r.max(initial=0) + 1 for r in known.values())])
         codes = np.empty(data.shape, code_dtype(largest))
         missing = codes.dtype.type(np.iinfo(codes.dtype).max)
-        device, card = on_card("frames")
         for j, row in enumerate(codes):
             if j in known:
                 row[:] = np.where(known[j] == MISSING, missing, known[j])
-            elif device:
-                card.count_thresholds(data[j], self._thresholds(j), row, int(missing), device)
             else:
                 count_thresholds(data[j], self._thresholds(j), row, missing)
+        return self._symbols(X, codes)
+
+    def _symbols(self, X: Sequences, codes: Any) -> Symbols:
+        symbols = as_symbols(X, codes, self.n_symbols_, X.channel_names)
         if self._has_special_codes():
-            self._warn_if_many_outside(X, codes)
-        return as_symbols(X, codes, self.n_symbols_, X.channel_names)
+            self._warn_if_many_outside(X, symbols.data)
+        return symbols
 
     def symbol_names(self) -> list[list[str]]:
         """Return one name per bin, or per value of a symbolic channel, for every row."""
@@ -210,8 +223,7 @@ class DirectQuantizer(PerChannel):
 
     def _refuse_wide(self, X: Sequences, symbolic: np.ndarray) -> None:
         """Raise an error for values so large that their bins would overflow."""
-        extremes = [f.reduce(X.data, axis=1, initial=0) for f in (np.fmin, np.fmax)]
-        low, high = np.array(extremes, dtype=float)
+        low, high = bounds_of(X)
         largest = MAX_SIZE[self.strategy] / self.margin
         for j in np.flatnonzero(~symbolic & (np.maximum(-low, high) > largest)):
             raise ValueError(
@@ -240,6 +252,8 @@ class DirectQuantizer(PerChannel):
             return np.array([low, high])
         if self.strategy == "uniform":
             return uniform_edges(values, n_bins, self.range, self.margin)
+        if self.strategy == "quantile":
+            return _quantile_edges(low, high, cuts(values, n_bins))
         if self.per_sequence:  # sequences have mean 0 and spread 1 already
             values = np.array([-1.0, 1.0])
         return EDGES[self.strategy](values, n_bins)
@@ -306,6 +320,13 @@ class DirectQuantizer(PerChannel):
             raise ValueError(
                 f"adaptive must be None, 'budget' or a share between 0 and 1, got {share!r}."
             )
+
+
+def _quantile_edges(low: float, high: float, inner: np.ndarray) -> np.ndarray:
+    """Return bins of equally many values; fewer bins if values repeat, one without values."""
+    if high < low:
+        return np.array([-np.inf, np.inf])
+    return np.concatenate([[low], np.unique(inner), [high]])
 
 
 def _named_channels(wanted: Any, X: Sequences) -> np.ndarray:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state, check_scalar
 
-from mvdfq.frames.base import SequenceTransformer, channel_index, channel_names
+from mvdfq.frames.base import SequenceTransformer, card_for, channel_index, channel_names
 from mvdfq.frames.learned import check_array, require, require_array
 from mvdfq.sequences import Sequences
 from mvdfq.symbols.base import (
@@ -23,7 +23,7 @@ from mvdfq.symbols.base import (
     numbered,
     to_symbols,
 )
-from mvdfq.symbols.direct import DirectQuantizer
+from mvdfq.symbols.direct import MOST_BYTES, DirectQuantizer
 
 # Name of the values of a symbolic channel that `fit` did not see.
 OTHER = "other"
@@ -135,7 +135,14 @@ class JointQuantizer(SequenceTransformer):
             pairs = zip(self.sets_, self.columns_, strict=True)
             rows = [self._encode(digits, members, keys) for members, keys in pairs]
             return to_symbols(X, rows, self.n_symbols_, names)
-        return as_symbols(X, self._joined(symbols), self.n_symbols_, names)
+        device, card = card_for(X)
+        alike = len({len(members) for members in self.sets_}) == 1
+        if device and alike and self.n_symbols_.max() <= MOST_BYTES:
+            radices = np.array(self._radices())
+            codes = card.combined(symbols.held, np.array(self.sets_), radices, device)
+        else:
+            codes = self._joined(symbols)
+        return as_symbols(X, codes, self.n_symbols_, names)
 
     def channel_shares(self) -> np.ndarray:
         """Return equal shares of the channels of every set that are not constant."""

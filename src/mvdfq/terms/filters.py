@@ -13,11 +13,10 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
 from sklearn.pipeline import Pipeline, make_pipeline
 
 from mvdfq._engines import filter_words
-from mvdfq._engines.choice import current_engine
+from mvdfq._engines.choice import current_engine, on_host, side_by_side
 from mvdfq._engines.filter_evidence import filter_evidence
 from mvdfq._engines.filter_words import N_TAPS, N_WORDS
 from mvdfq._utils.checks import check_several, check_whole
@@ -33,7 +32,7 @@ from mvdfq.terms.baseline import View
 from mvdfq.terms.evidence_words import Evidence
 from mvdfq.terms.feature_blocks import Block, MatrixBlock, SideBySide
 from mvdfq.terms.fitted import StandardTerm, TermRows
-from mvdfq.terms.standard import Learned, Piece, StandardFitting, gathered, on_gpu, on_host
+from mvdfq.terms.standard import Learned, Piece, StandardFitting, gathered, on_gpu
 
 # Thresholds are learned from sequences with this many frames together, but from at least
 # `SEQUENCES` sequences: the thresholds of more sequences hardly differ.
@@ -126,8 +125,17 @@ class FilterTerm(Term):
         n = max(SEQUENCES, FRAMES * len(X) // max(X.data.shape[1], 1))
         # spread over the collection, since files are often sorted by class
         chosen = X[np.linspace(0, len(X) - 1, min(len(X), n)).astype(int)]
-        pairs = enumerate(self._dilations(X))
-        return [clone(filter_encoder(d, n_thresholds, i)).fit(chosen) for i, d in pairs]
+        scale = Standardize().fit(chosen)
+        scaled = scale.transform(chosen)
+
+        def fitted(pair: tuple[int, int]) -> Pipeline:
+            encoder = filter_encoder(pair[1], n_thresholds, pair[0])
+            _, filters, quantizer = (step for _, step in encoder.steps)
+            quantizer.fit(filters.fit_transform(scaled))
+            encoder.steps[0] = encoder.steps[0][0], scale  # all banks read the same values
+            return encoder
+
+        return list(side_by_side(fitted, enumerate(self._dilations(X))))
 
     def _dilations(self, X: Sequences) -> list[int]:
         if not isinstance(self.dilations, str):
@@ -228,7 +236,7 @@ class FilterBank(Short):
         weights = self.weights.reshape(-1, n_columns)
         if current_engine().name == "gpu":
             shares = filter_shares(self.encoder, X)
-            return on_gpu().product(shares.T, weights.astype(float))
+            return on_gpu().weighed(shares, weights)
         read = _Reader(self.encoder, X)
 
         def weighed(block: slice) -> np.ndarray:
@@ -318,7 +326,7 @@ class FittedFilters(StandardTerm):
 
     def sums(self, read: Any) -> np.ndarray:
         """Return the sums of the weights of words, (n_sequences, n_columns)."""
-        return np.sum([bank.sums(read) for bank in self.banks], axis=0)
+        return np.sum(list(side_by_side(lambda bank: bank.sums(read), self.banks)), axis=0)
 
     def evidence(self, read: Any, view: View) -> list[Evidence]:
         """Return the evidence in each sequence: one row per channel.

@@ -1,5 +1,6 @@
 """Terms on a graphics card: standardized words, their products, and word tables."""
 
+from collections.abc import Iterator
 from contextlib import suppress
 from itertools import groupby
 from typing import Any
@@ -120,17 +121,71 @@ def features(
     return z
 
 
-def times(z: torch.Tensor, factor: np.ndarray) -> torch.Tensor:
-    """Return the columns times their factors."""
-    return z * to_device(factor.astype(np.float32), str(z.device))
-
-
-def product(z: torch.Tensor, coefficients: np.ndarray | None) -> np.ndarray:
-    """Return ``z @ z.T``, or ``z.T @ coefficients``."""
+def product(z: torch.Tensor, factor: np.ndarray | None) -> np.ndarray:
+    """Return ``z @ z.T``, of columns times their factors."""
+    if factor is not None:
+        z = z * to_device(factor.astype(np.float32), str(z.device))
     with full_precision():
-        if coefficients is None:
-            return to_host(z @ z.T)
-        return to_host(z.double().T @ to_device(coefficients, str(z.device)).double())
+        return to_host(z @ z.T)
+
+
+def weighed(shares: torch.Tensor, weights: np.ndarray) -> np.ndarray:
+    """Return the sums of the weights of words, times their root shares."""
+    return to_host(shares.double() @ to_device(weights, str(shares.device)).double())
+
+
+def learned(
+    z: torch.Tensor, parts: list[np.ndarray], factors: list[np.ndarray], mean: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the weights of words, and their means over classes, as `Learned` holds them.
+
+    `parts` are coefficients and members of classes, `factors` what their sums are multiplied by.
+    """
+    device, wide = str(z.device), z.double()
+    weights, centred = (
+        (wide.T @ to_device(part, device)).mul_(to_device(factor, device)[:, None])
+        for part, factor in zip(parts, factors, strict=True)
+    )
+    # in singles, as predictions read them: half the bytes to the host
+    return to_host(weights.float()), to_host(centred.add_(to_device(mean, device)[:, None]).float())
+
+
+def between(z: torch.Tensor, members: np.ndarray, shares: np.ndarray) -> np.ndarray:
+    """Return the sums over classes of squared means of columns, times the shares of the classes."""
+    device = str(z.device)
+    with full_precision():
+        means = z.T @ to_device(members.astype(np.float32), device)
+        return to_host(means.double().square() @ to_device(shares, device))
+
+
+def held_out(
+    z: torch.Tensor, row: np.ndarray, folds: list[Any], coefficients: np.ndarray, shares: np.ndarray
+) -> Iterator[np.ndarray]:
+    """Yield what channels add to the margins of the sequences that each fold checks.
+
+    `row` is the row of each column, `coefficients` are those of all folds side by side, `shares`
+    (n_rows, n_channels) those of the channels. One product for each fold takes the place of one
+    product for each row: a card starts few large products sooner than many small ones.
+    """
+    device = str(z.device)
+    with full_precision():
+        learned = (z.T @ to_device(coefficients, device)).chunk(len(folds), dim=1)
+        parts = to_device(shares.astype(np.float32), device)[to_device(row, device), None]
+        for fold, weights in zip(folds, learned, strict=True):
+            sums = z[to_device(fold.check, device)] @ (weights[:, :, None] * parts).flatten(1)
+            yield to_host(sums.reshape(len(fold.check), weights.shape[1], -1))
+
+
+def projected(z: torch.Tensor, matrix: Any) -> np.ndarray:
+    """Return ``z @ matrix`` of a `projection` of `sketch.py`: one entry per line of the matrix."""
+    places = to_device(matrix.indices.astype(np.int64), str(z.device))
+    signs = to_device(matrix.data, str(z.device))
+    out = torch.zeros((len(z), matrix.shape[1]), dtype=torch.float64, device=z.device)
+    # in doubles, so that the order of the additions, which changes, is invisible
+    parts = z.split(COLUMNS, dim=1), places.split(COLUMNS), signs.split(COLUMNS)
+    for part, where, sign in zip(*parts, strict=True):
+        out.index_add_(1, where, (part * sign).double())
+    return to_host(out.float())
 
 
 def scores(
@@ -196,15 +251,15 @@ class _Scores:
         self.own[rows] += weights[:, None] * squares
 
     def _add_dense(self, read: Rows, rows: list[int], g: int) -> None:
-        """Add the words of a small alphabet: one matrix product for each row."""
+        """Add the words of a small alphabet: one matrix product for all rows."""
         table = self.tables[g]
         value, squares = self._embedded(histogram(read, self.readings[g]), g)
         self._add_norms(rows, g, squares.sum(dim=2, dtype=torch.float64))
         values = sent_once(table.values, self.device)
-        for i, r in enumerate(rows):
-            slots = values[table.first[r] : table.first[r + 1]]
-            by_cell = slots.transpose(0, 1).reshape(-1, slots.shape[2])
-            self.margins[r] += value[i] @ by_cell
+        # the rows stand side by side and have one alphabet
+        slots = values[table.first[rows[0]] : table.first[rows[-1] + 1]]
+        by_cell = slots.reshape(len(rows), -1, *values.shape[1:]).transpose(1, 2).flatten(1, 2)
+        self.margins[rows[0] : rows[-1] + 1] += value @ by_cell
 
     def _add_hashed(self, read: Rows, rows: list[int], g: int) -> None:
         """Add the words that occur, found by their keys, one row after another."""

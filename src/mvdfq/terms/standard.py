@@ -214,22 +214,31 @@ class StandardFitting:
         for piece, scale in zip(self.pieces, self.scales, strict=True):
             n_words[id(piece.encoders)] += scale.kept.size
         by_class = means_of_classes(max(n_words.values()), len(np.unique(self.y)))
-        # one product gives the weights of the words, and their means over the classes
-        both = np.hstack([coefficients, class_members(self.y, self.weight, by_class)])
-        for (piece, scale, z), told in zip(self._features(), self.told, strict=True):
-            found, centred = np.hsplit(_product(z, both), [coefficients.shape[1]])
+        parts = [coefficients, class_members(self.y, self.weight, by_class)]
+
+        def learned(found: Any) -> Learned:
+            (piece, scale, z), told = found
             mean, factor = (one[scale.kept] for one in (scale.mean, scale.factor))
             # of root shares as they are counted: prediction need not standardize
-            weights, deviation = found * (told * factor)[:, None], 1 / factor
-            means = mean[:, None] + deviation[:, None] * centred
+            factors = [told * factor, 1 / factor]
+            if _is_on_host(z):
+                # one product gives the weights of the words, and their means over the classes
+                both = np.hsplit(z.T @ np.hstack(parts), [coefficients.shape[1]])
+                weights, means = (x * one[:, None] for x, one in zip(both, factors, strict=True))
+                means += mean[:, None]
+            else:
+                weights, means = on_gpu().learned(z, parts, factors, mean)
             size = scale.mean.size // len(piece.rows)
-            yield Learned(piece.rows, size, scale.kept, weights, mean, means, deviation)
+            return Learned(piece.rows, size, scale.kept, weights, mean, means, factors[1])
+
+        return side_by_side(learned, zip(self._features(), self.told, strict=True))
 
     def sketch(self, name: str) -> np.ndarray:
         """Return the sketches of the training sequences."""
         found, first = np.zeros((len(self.y), WIDTH), np.float32), 0
         for _, scale, z in self._features():
-            found += on_host(z) @ projection(name, first + scale.kept)
+            matrix = projection(name, first + scale.kept)
+            found += z @ matrix if _is_on_host(z) else on_gpu().projected(z, matrix)
             first += scale.mean.size
         return found
 
@@ -246,14 +255,19 @@ class StandardFitting:
         for piece, scale, z in self._features():
             if piece.encoders is not encoders:
                 encoders, all_shares = piece.encoders, shares_of(piece.encoders, n_channels)
-            shares = all_shares[piece.rows]
+            shares, size = all_shares[piece.rows], scale.mean.size // len(piece.rows)
+            if not _is_on_host(z):
+                sums_of = on_gpu().held_out(z, scale.kept // size, folds, both, shares)
+                for added, sums in zip(out, sums_of, strict=True):
+                    added += sums
+                continue
             # the words of a row stand side by side, and so do rows of the same channels
             starts = np.append(0, np.flatnonzero(np.any(np.diff(shares, axis=0), axis=1)) + 1)
-            firsts = np.append(starts, len(shares)) * (scale.mean.size // len(shares))
+            firsts = np.append(starts, len(shares)) * size
             cuts = list(pairwise(np.searchsorted(scale.kept, firsts).tolist()))
-            learned = np.split(_product(z, both), len(folds), axis=1)
+            learned = np.split(z.T @ both, len(folds), axis=1)
             for fold, found, added in zip(folds, learned, out, strict=True):
-                mine = on_host(z[fold.check])
+                mine = z[fold.check]
                 sums = np.stack([mine[:, a:b] @ found[a:b] for a, b in cuts], axis=2)
                 added += sums @ shares[starts]
         return np.concatenate(out)
@@ -335,9 +349,7 @@ def _measured(
     if y is None:
         return scale, z, _product(z), np.ones(scale.kept.size), None
     told = told_by(z, y, weight)
-    root = np.sqrt(told)
-    weighed = z * root.astype(np.float32) if _is_on_host(z) else on_gpu().times(z, root)
-    return scale, z, _product(z), told, _product(weighed)
+    return scale, z, _product(z), told, _product(z, np.sqrt(told))
 
 
 def told_by(z: Any, y: np.ndarray, weight: np.ndarray) -> np.ndarray:
@@ -355,22 +367,21 @@ def told_by(z: Any, y: np.ndarray, weight: np.ndarray) -> np.ndarray:
     n, k = float(sizes.sum()), np.count_nonzero(sizes)
     if n <= k:  # chance explains everything
         return np.ones(z.shape[1])
-    # single precision, as the features: a product with doubles would copy them all
-    means = _product(z, members.astype(np.float32)).astype(float)
-    between, by_chance = means**2 @ (sizes / n), (k - 1) / (n - 1)
+    if _is_on_host(z):
+        # single precision, as the features: a product with doubles would copy them all
+        between = (z.T @ members.astype(np.float32)).astype(float) ** 2 @ (sizes / n)
+    else:
+        between = on_gpu().between(z, members, sizes / n)
+    by_chance = (k - 1) / (n - 1)
     return np.maximum(between - by_chance, 0) / (1 - by_chance) + LEAST_TOLD
 
 
-def _product(z: Any, coefficients: np.ndarray | None = None) -> np.ndarray:
-    """Return the products of sequences, or of columns with coefficients of the sequences."""
+def _product(z: Any, factor: np.ndarray | None = None) -> np.ndarray:
+    """Return the products of sequences, of columns times their factors."""
     if not _is_on_host(z):
-        return on_gpu().product(z, coefficients)
-    return z @ z.T if coefficients is None else z.T @ coefficients
-
-
-def on_host(values: Any) -> Any:
-    """Return a tensor as an array; arrays stay as they are."""
-    return values if _is_on_host(values) else on_gpu().to_host(values)
+        return on_gpu().product(z, factor)
+    z = z if factor is None else z * factor.astype(np.float32)
+    return z @ z.T
 
 
 def _is_on_host(values: Any) -> bool:

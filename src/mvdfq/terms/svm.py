@@ -15,6 +15,7 @@ from scipy.optimize import minimize_scalar
 from scipy.special import log_softmax
 from sklearn.svm import SVC, LinearSVC
 
+from mvdfq._engines.choice import current_engine
 from mvdfq._utils.short import Short
 from mvdfq._utils.threads import n_threads, run_in_order
 
@@ -119,6 +120,8 @@ def fit_margins(
         column[mine[svc.support_]] = svc.dual_coef_[0]
         return column, float(svc.intercept_[0])
 
+    # a card has nothing to do meanwhile, and the processor nothing else
+    n_jobs = -1 if n_jobs is None and current_engine().name == "gpu" else n_jobs
     done = run_in_order(solve, problems.pairs, n_threads(n_jobs))
     columns, intercepts = zip(*(result for _, result in done), strict=True)
     return Margins(np.array(columns).T, np.array(intercepts))

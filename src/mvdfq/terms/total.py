@@ -199,9 +199,14 @@ class Total:
     def finish(self, margins: Margins) -> FittedSum:
         """Divide a machine on the sum among the terms, and sketch the training sequences."""
         parts = zip(self.shares, self.last_shares, self.fits, strict=True)
-        terms = [fit.finish(last * margins.coefficients, share) for share, last, fit in parts]
-        pairs = zip(terms, self.fits, strict=True)
-        made = [(term.share, fit.sketch(term.name)) for term, fit in pairs]
+
+        def finished(part: tuple[float, float, Fitting]) -> tuple[FittedTerm, Any]:
+            share, last, fit = part
+            term = fit.finish(last * margins.coefficients, share)
+            return term, fit.sketch(term.name)
+
+        done = list(side_by_side(finished, parts))
+        terms, made = [term for term, _ in done], [(term.share, one) for term, one in done]
         sketches = [np.sqrt(share) * one for share, one in made if one is not None]
         found = np.sum(sketches, axis=0) if sketches else np.zeros((self.n_sequences, 0))
         return FittedSum(terms, margins.intercepts, *in_bytes(found))

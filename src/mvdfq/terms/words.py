@@ -8,6 +8,7 @@ from typing import Any, cast
 import numpy as np
 from sklearn.base import clone
 
+from mvdfq._engines.choice import on_host
 from mvdfq._utils.threads import n_threads
 from mvdfq.frames.base import encode, fit_encoders
 from mvdfq.gram.base import warn_wordless
@@ -27,7 +28,6 @@ from mvdfq.terms.standard import (
     Piece,
     StandardFitting,
     gathered,
-    on_host,
     reader_of_words,
     root_shares,
     rows_of_pieces,

@@ -6,6 +6,7 @@ this expansion, which takes a card a few seconds.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import torch
 
@@ -22,12 +23,19 @@ NONE = 2**63 - 1
 class Runs:
     """One entry for each word and sequence that holds the word, in the order of the words.
 
-    `word` numbers words of all rows and readings: ``(row * n_readings + reading) * n_words + key``.
+    The `shift` low bits of an entry are the sequence. `word` numbers words of all rows and
+    readings: ``(row * n_readings + reading) * n_words + key``.
     """
 
     word: torch.Tensor
-    sequence: torch.Tensor
+    entries: torch.Tensor
     count: torch.Tensor
+    shift: int
+
+    @cached_property
+    def sequence(self) -> torch.Tensor:
+        """The sequence of each entry."""
+        return self.entries & ((1 << self.shift) - 1)
 
 
 def run_bits(rows: Rows, readings: Sequence[Reading]) -> int:
@@ -65,7 +73,7 @@ def runs_of_keys(entries: torch.Tensor, shift: int) -> Runs:
     # the mark is the largest number, so places without a word are one run at the end
     if found.numel() and int(found[-1]) == NONE:
         found, count = found[:-1], count[:-1]
-    return Runs(found >> shift, found & ((1 << shift) - 1), count)
+    return Runs(found >> shift, found, count, shift)
 
 
 def histogram(rows: Rows, readings: Sequence[Reading]) -> torch.Tensor:
@@ -108,34 +116,45 @@ def near_runs(rows: Rows, reading: Reading, most: int) -> Iterator[Runs]:
     keys, shift = keys[0].to(torch.int64), bits(rows.n_sequences)
     used = used.expand_as(keys[None])[0]
     keys, sequence = keys[used], rows.sequence[: len(keys)][used]
+    entries = (keys << shift).bitwise_or_(sequence)
     # words are spread over first symbols about evenly, so a piece is a share of the alphabet
     step = max(1, most * rows.base // max(len(keys) * n_near(rows.base, reading.length), 1))
+    powers = [rows.base**place for place in reversed(range(reading.length))]
     for first in range(0, rows.base, step):
-        entries = _expanded(keys, sequence, shift, rows.base, reading.length, (first, first + step))
-        yield runs_of_keys(entries, shift)
+        begins = first, min(first + step, rows.base)
+        yield runs_of_keys(_expanded(keys, entries, shift, rows.base, powers, begins), shift)
 
 
 def _expanded(
-    keys: torch.Tensor, sequence: torch.Tensor, shift: int, base: int, length: int,
+    keys: torch.Tensor, entries: torch.Tensor, shift: int, base: int, powers: list[int],
     begins: tuple[int, int],
 ) -> torch.Tensor:  # fmt: skip
     """Return one entry for each window and word near it that begins with some symbols."""
-    begin, end = begins[0], min(begins[1], base)
-    symbols = torch.arange(base, device=keys.device)
-    power = base ** (length - 1)
-    own = keys // power
-    # the first symbol changed
-    changed = symbols[begin:end, None]
-    near = keys + (changed - own) * power
-    other = changed != own
-    found = [((near << shift) | sequence)[other]]
-    # the first symbol kept: the word itself, and every other place changed
-    kept = (own >= begin) & (own < end)
-    keys, sequence = keys[kept], sequence[kept]
-    found.append((keys << shift) | sequence)
-    for place in range(1, length):
-        power = base ** (length - 1 - place)
-        own = keys // power % base
-        near = keys + (symbols[:, None] - own) * power
-        found.append(((near << shift) | sequence)[symbols[:, None] != own])
-    return torch.cat(found)
+    own = keys // powers[0]
+    kept = (own >= begins[0]) & (own < begins[1])
+    # the first symbol takes every value, its own among them: the word itself
+    parts = [(entries, own, begins, powers[0])]
+    keys, entries = keys[kept], entries[kept]
+    # a later symbol takes every value but its own
+    parts += [(entries, keys // power % base, (0, base - 1), power) for power in powers[1:]]
+    sizes = [len(own) * (end - begin) for _, own, (begin, end), _ in parts]
+    found = torch.empty(sum(sizes), dtype=torch.int64, device=keys.device)
+    for place, (part, out) in enumerate(zip(parts, found.split(sizes), strict=True)):
+        mine, own, (begin, end), power = part
+        _exchange(mine, own, begin, power << shift, place > 0, out.view(end - begin, len(own)))
+    return found
+
+
+def _exchange(
+    entries: torch.Tensor, own: torch.Tensor, begin: int, power: int, skips: bool, out: torch.Tensor
+) -> None:
+    """Write the entries with another symbol in one place, one row of `out` for each symbol.
+
+    The symbols count from `begin`; if `skips`, the symbol `own` is left out.
+    """
+    if fused.has_triton(out.device):
+        fused.exchange(entries, own, begin, power, skips, out)
+        return
+    steps = torch.arange(begin, begin + len(out), device=out.device)[:, None] - own
+    steps += skips * (steps >= 0)
+    torch.add(entries, steps, alpha=power, out=out)

@@ -4,15 +4,18 @@
 without fused operations, so responses are equal to the last bit.
 """
 
+from dataclasses import replace
 from functools import cache, reduce
 from itertools import product
 from typing import Any
 
+import numpy as np
 import torch
 
 from mvdfq._engines.filter_words import N_TAPS, N_WORDS
 from mvdfq._engines.gpu import fused
 from mvdfq._engines.gpu.counts import histogram
+from mvdfq._engines.gpu.device import sent_once
 from mvdfq._engines.gpu.reading import Reading, Rows
 
 MISSING = 255
@@ -26,17 +29,29 @@ def filter_counts(
     The level of a response is the number of thresholds that it reaches. All binary words of three
     levels follow from the three levels, so levels are counted, as words over a small alphabet.
     """
-    rows = Rows.of(data, offsets)
-    if fused.has_triton(data.device):
-        levels = fused.levels(data, rows, filters, thresholds)
-    else:
-        levels = _levels(_responses(data, rows, filters), thresholds)
-    n_thresholds, step = thresholds.shape[1], filters[0]
-    read = Rows.of(levels, offsets).chosen(list(range(len(levels))), n_thresholds + 1, MISSING)
+    rows, n_thresholds, step = Rows.of(data, offsets), thresholds.shape[1], filters[0]
+    levels = _read(data, rows, filters, thresholds)
+    every = list(range(len(levels)))
+    read = replace(rows, codes=levels).chosen(every, n_thresholds + 1, MISSING)
     triple = (0, step, 2 * step)
     readings = [Reading(((0,),), ((0,),)), Reading((triple,), (triple,))]
     counts = histogram(read, readings) @ _words_of_levels(n_thresholds, data.device)
     return counts.reshape(len(levels), -1, n_thresholds, N_WORDS).transpose(0, 1)
+
+
+def responses(data: Any, offsets: np.ndarray, banks: list[Any], device: str) -> torch.Tensor:
+    """Return the response of every filter of every bank at every frame, (n_filters, n_frames)."""
+    x = sent_once(data, device)
+    rows = Rows.of(x, sent_once(offsets, device))
+    return torch.cat([_read(x, rows, filters, None) for filters in banks])
+
+
+def _read(data: torch.Tensor, rows: Rows, filters: Any, thresholds: Any) -> torch.Tensor:
+    """Return responses, or with thresholds the levels of responses, (n_filters, n_frames)."""
+    if fused.has_triton(data.device):
+        return fused.respond(data, rows, filters, thresholds)
+    found = _responses(data, rows, filters)
+    return found if thresholds is None else _levels(found, thresholds)
 
 
 def _responses(data: torch.Tensor, rows: Rows, filters: Any) -> torch.Tensor:

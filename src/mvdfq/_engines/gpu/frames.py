@@ -1,31 +1,40 @@
-"""Frames and symbols on a card: arrays in, arrays out, equal to the processor to the last bit.
+"""Frames and symbols on a card; arrays or tensors in, tensors out, which stay on the card.
 
-Sums run in the same order as on the processor; products are rounded before they are added.
+What a transformer makes of values is equal to the processor to the last bit: sums run in the same
+order, and products are rounded before they are added. What a transformer learns by long sums
+(means, deviations, covariances) differs from the processor by rounding in double precision.
 """
+
+from typing import Any
 
 import numpy as np
 import torch
 
-from mvdfq._engines.gpu.device import to_device, to_host
+from mvdfq._engines.gpu.device import sent_once, to_device, to_host
 from mvdfq._engines.gpu.reading import Rows
 
+MISSING = 255
 
-def gradient(data: np.ndarray, offsets: np.ndarray, device: str) -> np.ndarray:
+
+def joined(parts: list[Any], device: str) -> torch.Tensor:
+    """Return the rows of all parts."""
+    return torch.cat([sent_once(part, device) for part in parts])
+
+
+def gradient(data: Any, offsets: np.ndarray, device: str) -> torch.Tensor:
     """Return `numpy.gradient` along time, for each sequence alone."""
-    x = to_device(data, device)
-    rows = Rows.of(x, to_device(offsets, device))
+    x = sent_once(data, device)
+    rows = Rows.of(x, sent_once(offsets, device))
     frames = torch.arange(x.shape[1], device=device)
-    after = x[:, frames + (rows.rest > 1)]
-    before = x[:, frames - (rows.place.clamp(max=1))]
+    slopes = x[:, frames + (rows.rest > 1)] - x[:, frames - (rows.place.clamp(max=1))]
     inner = (rows.rest > 1) & (rows.place > 0)
-    slopes = after - before
-    return to_host(torch.where(inner, slopes / 2, slopes))
+    return torch.where(inner, slopes / 2, slopes)
 
 
-def moving_average(data: np.ndarray, offsets: np.ndarray, half: int, device: str) -> np.ndarray:
+def moving_average(data: Any, offsets: np.ndarray, half: int, device: str) -> torch.Tensor:
     """Return the mean of the values at most `half` frames away, in the same sequence, not NaN."""
-    x = to_device(data, device)
-    rows = Rows.of(x, to_device(offsets, device))
+    x = sent_once(data, device)
+    rows = Rows.of(x, sent_once(offsets, device))
     present = ~x.isnan()
     sums = torch.zeros(x.shape, dtype=torch.float64, device=device)
     counts = torch.zeros_like(sums)
@@ -35,35 +44,94 @@ def moving_average(data: np.ndarray, offsets: np.ndarray, half: int, device: str
         there = slice(max(0, shift), n - max(0, -shift))
         inside = (rows.rest[here] > shift) & (rows.place[here] + shift >= 0)
         used = present[:, there] & inside
-        sums[:, here] += torch.where(used, x[:, there], 0).double()
+        sums[:, here] += torch.where(used, x[:, there], 0)
         counts[:, here] += used
-    averages = torch.where(present, sums / counts, torch.nan)
-    return to_host(averages.to(x.dtype))
+    return torch.where(present, sums / counts, torch.nan)
 
 
-def project(data: np.ndarray, mean: np.ndarray, components: np.ndarray, device: str) -> np.ndarray:
-    """Return ``components @ (data - mean)``, in double precision, rounded to the type of `data`."""
-    x = to_device(data, device)
-    weights = to_device(components.astype(float), device)
+def scaled(data: Any, mean: np.ndarray, scale: np.ndarray, device: str) -> torch.Tensor:
+    """Return ``(data - mean) / scale``, row by row."""
+    centred = sent_once(data, device) - to_device(mean, device)[:, None]
+    return centred.div_(to_device(scale, device)[:, None])
+
+
+def project(data: Any, mean: np.ndarray, components: np.ndarray, device: str) -> torch.Tensor:
+    """Return ``components @ (data - mean)``."""
+    x, weights = sent_once(data, device), to_device(components, device)
     sums = torch.zeros((len(weights), x.shape[1]), dtype=torch.float64, device=device)
     for c, centre in enumerate(mean.tolist()):
-        centred = x[c].double() - centre
-        for q in range(len(weights)):
-            sums[q] += weights[q, c] * centred
-    return to_host(sums.to(x.dtype))
+        sums += weights[:, c, None] * (x[c] - centre)
+    return sums
 
 
-def ordered(values: np.ndarray, device: str) -> np.ndarray:
-    """Return the sorted values."""
-    return to_host(to_device(values, device).sort().values)
+def bounds(data: Any, device: str) -> np.ndarray:
+    """Return the smallest and the largest value of every row, inf and -inf without values."""
+    x = sent_once(data, device)
+    if not x.shape[1]:
+        return np.stack([np.full(len(x), np.inf), np.full(len(x), -np.inf)])
+    missing = x.isnan()
+    low = x.masked_fill(missing, torch.inf).amin(1)
+    return to_host(torch.stack([low, x.masked_fill(missing, -torch.inf).amax(1)]))
 
 
-def count_thresholds(
-    values: np.ndarray, thresholds: np.ndarray, codes: np.ndarray, missing: int, device: str
-) -> None:
-    """Write, for every value, the number of thresholds that are at most the value."""
-    x, cuts = to_device(values, device), to_device(thresholds.astype(values.dtype), device)
-    found = torch.searchsorted(cuts, x, right=True, out_int32=True)
-    found.masked_fill_(x.isnan(), missing)
-    small = codes.dtype.itemsize == 1
-    codes[:] = to_host(found.to(torch.uint8) if small else found)
+def moments(data: Any, device: str) -> tuple[np.ndarray, np.ndarray]:
+    """Return mean and standard deviation of every row, without NaN; 0 without values."""
+    x = sent_once(data, device)
+    present = ~x.isnan()
+    n = present.sum(1).clamp(min=1)
+    mean = torch.where(present, x, 0).sum(1) / n
+    squares = torch.where(present, (x - mean[:, None]).square(), 0).sum(1)
+    return to_host(mean), to_host((squares / n).sqrt())
+
+
+def whole_frames(data: Any, device: str) -> torch.Tensor:
+    """Return the frames without NaN."""
+    x = sent_once(data, device)
+    whole = ~x.isnan().any(0)
+    return x if bool(whole.all()) else x[:, whole]
+
+
+def spread_of_frames(data: Any, device: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return mean and bounds of the rows, and the sums of products of centred rows."""
+    mean = data.mean(1)
+    centred = data - mean[:, None]
+    return to_host(mean), bounds(data, device), to_host(centred @ centred.T)
+
+
+def quantiles(rows: Any, n_bins: int, device: str) -> tuple[torch.Tensor, np.ndarray]:
+    """Return sorted rows, and what `cuts` reads of each of them, row by row.
+
+    That is the number of values, the smallest and the largest, and the values before and at the
+    places of the cuts. NaN come last.
+    """
+    ordered = sent_once(rows, device).sort(dim=1).values
+    n = (~ordered.isnan()).sum(1, keepdim=True)
+    steps = torch.arange(1, n_bins, device=device)
+    place = -(-steps * (n - 1) // n_bins)  # rounded up
+    last = ordered.shape[1] - 1
+    read = [torch.zeros_like(n), (n - 1).clamp(min=0), (place - 1).clamp(min=0)]
+    found = ordered.gather(1, torch.cat([*read, place.clamp(0, last)], dim=1))
+    return ordered, to_host(torch.cat([n, found], dim=1))
+
+
+def levels(data: Any, thresholds: list[np.ndarray], device: str) -> torch.Tensor:
+    """Return how many thresholds of its row each value reaches, as bytes; `MISSING` for NaN."""
+    x = sent_once(data, device).contiguous()
+    cuts = np.full((len(thresholds), max(map(len, thresholds))), np.inf)
+    for row, mine in zip(cuts, thresholds, strict=True):
+        row[: len(mine)] = mine
+    found = torch.searchsorted(to_device(cuts, device), x, right=True, out_int32=True)
+    return found.to(torch.uint8).masked_fill_(x.isnan(), MISSING)
+
+
+def combined(codes: Any, sets: np.ndarray, radices: np.ndarray, device: str) -> torch.Tensor:
+    """Return one code for the codes of every set of rows, (n_sets, n_members); the first lowest."""
+    rows = sent_once(codes, device)
+    out = torch.zeros((len(sets), rows.shape[1]), dtype=torch.uint8, device=device)
+    missing = torch.zeros_like(out, dtype=torch.bool)
+    for members in reversed(sets.T):
+        radix = to_device(radices[members].astype(np.uint8), device)[:, None]
+        digits = rows[to_device(members, device)]
+        missing |= digits == MISSING
+        out = out * radix + torch.minimum(digits, radix - 1)
+    return out.masked_fill_(missing, MISSING)

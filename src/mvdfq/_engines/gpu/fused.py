@@ -18,6 +18,7 @@ try:
 except ImportError:  # torch for processors comes without Triton
     triton = None
 
+from mvdfq._engines.filter_words import N_TAPS
 from mvdfq._engines.gpu.reading import Reading, Rows
 
 # Entries that one program of a kernel reads.
@@ -28,8 +29,9 @@ COUNTED = 512
 
 @cache
 def has_triton(device: torch.device) -> bool:
-    """Tell whether kernels can run on a device."""
-    return triton is not None and device.type == "cuda"
+    """Tell whether kernels can run on a device: a card, and Triton 3.3 or later."""
+    is_there = triton is not None and device.type == "cuda"
+    return is_there and "mask" in signature(tl.histogram).parameters
 
 
 def can_emit(rows: Rows, readings: Sequence[Reading]) -> bool:
@@ -59,12 +61,20 @@ def emit(rows: Rows, readings: Sequence[Reading], n_words: int, shift: int) -> t
     return entries.view(-1)
 
 
+def exchange(
+    entries: torch.Tensor, own: torch.Tensor, begin: int, power: int, skips: bool, out: torch.Tensor
+) -> None:
+    """Write entries with another symbol in one place, as `_exchange` of `counts.py` does."""
+    n_symbols, n = out.shape
+    if out.numel():
+        grid = -(-n // BLOCK), n_symbols
+        _exchange[grid](entries, own, out, n, begin, power, skips, BLOCK)
+
+
 def can_count(rows: Rows, readings: Sequence[Reading]) -> bool:
     """Tell whether `count` knows these readings: one layout each, and all symbols there."""
     plain = all(len(reading.layouts) == 1 and reading.length > 0 for reading in readings)
-    if not plain or rows.present is not None or not has_triton(rows.codes.device):
-        return False
-    return "mask" in signature(tl.histogram).parameters  # Triton 3.3 and later
+    return plain and rows.present is None and has_triton(rows.codes.device)
 
 
 def count(rows: Rows, readings: Sequence[Reading], sizes: list[int]) -> torch.Tensor:
@@ -78,7 +88,7 @@ def count(rows: Rows, readings: Sequence[Reading], sizes: list[int]) -> torch.Te
     codes, first = rows.codes.contiguous(), 0
     for reading, size in zip(readings, sizes, strict=True):
         layout, width = reading.layouts[0], reading.windows[0][-1] + 1
-        places = torch.tensor(layout, dtype=torch.int32, device=codes.device)
+        places = _listed(layout, codes.device)
         where = (n_frames, shape[1], shape[2], first, size, rows.base, width)
         cell = (reading.level, reading.cell)
         bins = max(16, 1 << (size - 1).bit_length())
@@ -88,21 +98,37 @@ def count(rows: Rows, readings: Sequence[Reading], sizes: list[int]) -> torch.Te
     return counts
 
 
-def levels(data: torch.Tensor, rows: Rows, filters: Any, thresholds: torch.Tensor) -> torch.Tensor:
-    """Return how many thresholds every response reaches, (n_filters, n_frames); 255 for NaN.
+@cache
+def _listed(numbers: tuple[int, ...], device: torch.device) -> torch.Tensor:
+    """Return a few numbers on the card; cached, since even a small copy waits for the card."""
+    return torch.tensor(numbers, dtype=torch.int32, device=device)
 
-    `filters` is as in `_engines/filter_words.py`; sums run in the same order as there.
+
+def respond(
+    data: torch.Tensor, rows: Rows, filters: Any, thresholds: torch.Tensor | None
+) -> torch.Tensor:
+    """Return the responses of filters, or with thresholds how many of them each response reaches.
+
+    The shape is (n_filters, n_frames); the level of NaN is 255. `filters` is as in
+    `_engines/filter_words.py`; sums run in the same order as there.
     """
     dilation, taps, members, zero_padded, _ = filters
-    kinds = np.column_stack([zero_padded, taps, members]).astype(np.int32)
+    (n_channels, n_frames), data = data.shape, data.contiguous()
+    sizes = (members >= 0).sum(axis=1)
+    kinds = np.column_stack([zero_padded, taps - N_TAPS // 2, sizes, members]).astype(np.int32)
     table = torch.from_numpy(kinds).to(data.device)
-    n_filters, n_thresholds = thresholds.shape
-    out = torch.empty((n_filters, data.shape[1]), dtype=torch.uint8, device=data.device)
-    grid = (-(-data.shape[1] // BLOCK), n_filters)
-    inputs = (data.contiguous(), rows.place, rows.rest, table, thresholds.contiguous(), out)
-    sizes = (data.shape[1], dilation, members.shape[1], n_thresholds)
+    nine = torch.empty((2, n_channels, n_frames), dtype=data.dtype, device=data.device)
+    blocks = -(-n_frames // BLOCK)
+    where = rows.place, rows.rest
+    _nine[blocks, n_channels, 2](data, *where, nine, n_frames, dilation, N_TAPS, BLOCK)
+    n_thresholds = 0 if thresholds is None else thresholds.shape[1]
+    dtype = torch.uint8 if n_thresholds else data.dtype
+    out = torch.empty((len(taps), n_frames), dtype=dtype, device=data.device)
+    cuts = nine if thresholds is None else thresholds.contiguous()
+    sizes = n_frames, n_channels, dilation, kinds.shape[1], n_thresholds, BLOCK
     # products must be rounded before they are added, as on the processor
-    _levels[grid](*inputs, *sizes, BLOCK, enable_fp_fusion=False)
+    inputs = data, nine, *where, table, cuts, out
+    _respond[blocks, len(taps)](*inputs, *sizes, enable_fp_fusion=False)
     return out
 
 
@@ -121,8 +147,9 @@ def spread(
     column, ends, ranks = columns
     n_right = out[1].shape[2]
     grid = (-(-n // SPREAD_BLOCK),)
-    arrays = (runs.word, runs.sequence, runs.count, column, ends, ranks)
-    _spread[grid](*arrays, *out, n, *sizes, n_right, root, SPREAD_BLOCK)
+    arrays = (runs.word, runs.entries, runs.count, column, ends, ranks)
+    mask = (1 << runs.shift) - 1
+    _spread[grid](*arrays, *out, n, mask, *sizes, n_right, root, SPREAD_BLOCK)
 
 
 if triton is not None:
@@ -149,6 +176,17 @@ if triton is not None:
         who = tl.load(sequence + t, mask=inside, other=0).to(tl.int64)
         entry = tl.where(used, (word << shift) | who, 0x7FFFFFFFFFFFFFFF)
         tl.store(out + (layout.to(tl.int64) * n_rows + r) * n_frames + t, entry, mask=inside)
+
+    @triton.jit
+    def _exchange(entries, own, out, n, begin, power, skips: tl.constexpr, block: tl.constexpr):
+        i = tl.program_id(0) * block + tl.arange(0, block)
+        inside = i < n
+        before = tl.load(own + i, mask=inside, other=0)
+        symbol = begin + tl.program_id(1)
+        if skips:
+            symbol = symbol + (symbol >= before)
+        entry = tl.load(entries + i, mask=inside, other=0) + (symbol - before) * power
+        tl.store(out + tl.program_id(1).to(tl.int64) * n + i, entry, mask=inside)
 
     @triton.jit
     def _count(
@@ -178,8 +216,26 @@ if triton is not None:
         tl.store(at, counts.to(tl.float32), mask=column < n_words)
 
     @triton.jit
-    def _levels(
-        data, place, rest, table, thresholds, out, n_frames, dilation, most: tl.constexpr,
+    def _nine(
+        data, place, rest, out, n_frames, dilation, n_taps: tl.constexpr, block: tl.constexpr
+    ):  # fmt: skip
+        t = tl.program_id(0) * block + tl.arange(0, block)
+        c, kind = tl.program_id(1).to(tl.int64), tl.program_id(2)
+        inside = t < n_frames
+        before = -tl.load(place + t, mask=inside, other=0)
+        after = tl.load(rest + t, mask=inside, other=1) - 1
+        total = tl.zeros([block], dtype=data.dtype.element_ty)
+        for tap in range(n_taps):
+            shift = (tap - n_taps // 2) * dilation
+            near = tl.minimum(tl.maximum(before, shift), after)
+            used = inside & ((kind == 0) | (near == shift))
+            total += tl.load(data + c * n_frames + t + near, mask=used, other=0)
+        where = (kind * tl.num_programs(1) + c) * n_frames + t
+        tl.store(out + where, total, mask=inside)
+
+    @triton.jit
+    def _respond(
+        data, nine, place, rest, table, thresholds, out, n_frames, n_channels, dilation, width,
         n_thresholds: tl.constexpr, block: tl.constexpr,
     ):  # fmt: skip
         t = tl.program_id(0) * block + tl.arange(0, block)
@@ -187,42 +243,47 @@ if triton is not None:
         inside = t < n_frames
         before = -tl.load(place + t, mask=inside, other=0)
         after = tl.load(rest + t, mask=inside, other=1) - 1
-        mine = table + f * (4 + most)
-        zeros = tl.load(mine) == 1
-        first, second, third = tl.load(mine + 1), tl.load(mine + 2), tl.load(mine + 3)
-        nothing = tl.zeros([block], dtype=data.dtype.element_ty)
-        response, one, two, three = nothing, nothing, nothing, nothing
-        for i in range(most):
-            c = tl.load(mine + 4 + i).to(tl.int64)
-            used = inside & (c >= 0)
-            nine = nothing
-            for tap in range(9):
-                shift = (tap - 4) * dilation
-                near = tl.minimum(tl.maximum(before, shift), after)
-                x = tl.load(data + c * n_frames + t + near, mask=used, other=0)
-                x = tl.where(zeros & (near != shift), 0, x)
-                nine += x
-                one += tl.where(first == tap, x, 0)
-                two += tl.where(second == tap, x, 0)
-                three += tl.where(third == tap, x, 0)
-            response -= nine
+        mine = table + f * width
+        kind = tl.load(mine)
+        # three taps, beyond the ends of a sequence the end values or zeros
+        first, second = tl.load(mine + 1) * dilation, tl.load(mine + 2) * dilation
+        third = tl.load(mine + 3) * dilation
+        near1 = tl.minimum(tl.maximum(before, first), after)
+        near2 = tl.minimum(tl.maximum(before, second), after)
+        near3 = tl.minimum(tl.maximum(before, third), after)
+        used1 = inside & ((kind == 0) | (near1 == first))
+        used2 = inside & ((kind == 0) | (near2 == second))
+        used3 = inside & ((kind == 0) | (near3 == third))
+        response = tl.zeros([block], dtype=data.dtype.element_ty)
+        one, two, three = response, response, response
+        for i in range(tl.load(mine + 4)):
+            c = tl.load(mine + 5 + i).to(tl.int64)
+            x = data + c * n_frames + t
+            one += tl.load(x + near1, mask=used1, other=0)
+            two += tl.load(x + near2, mask=used2, other=0)
+            three += tl.load(x + near3, mask=used3, other=0)
+            response -= tl.load(nine + (kind * n_channels + c) * n_frames + t, mask=inside, other=0)
         taps = ((one + two) + three).to(tl.float64)
         found = (response.to(tl.float64) + 3 * taps).to(data.dtype.element_ty)
-        level = tl.zeros([block], dtype=tl.int32)
-        for q in range(n_thresholds):
-            level += (found >= tl.load(thresholds + f * n_thresholds + q)).to(tl.int32)
-        level = tl.where(found == found, level, 255)
-        tl.store(out + f.to(tl.int64) * n_frames + t, level.to(tl.uint8), mask=inside)
+        place_out = out + f.to(tl.int64) * n_frames + t
+        if n_thresholds == 0:
+            tl.store(place_out, found, mask=inside)
+        else:
+            level = tl.zeros([block], dtype=tl.int32)
+            for q in range(n_thresholds):
+                level += (found >= tl.load(thresholds + f * n_thresholds + q)).to(tl.int32)
+            level = tl.where(found == found, level, 255)
+            tl.store(place_out, level.to(tl.uint8), mask=inside)
 
     @triton.jit
     def _spread(
-        word, sequence, count, column, ends, ranks, squares, products, dense, n, n_sequences,
+        word, entries, count, column, ends, ranks, squares, products, dense, n, mask, n_sequences,
         n_left, first_right, words_per_row, n_right, root: tl.constexpr, block: tl.constexpr,
     ):  # fmt: skip
         e = tl.program_id(0).to(tl.int64) * block + tl.arange(0, block)
         inside = e < n
         row = tl.load(word + e, mask=inside, other=0) // words_per_row
-        a = tl.load(sequence + e, mask=inside, other=0)
+        a = tl.load(entries + e, mask=inside, other=0) & mask
         times = tl.load(count + e, mask=inside, other=0).to(tl.float32)
         if root:
             value = tl.sqrt_rn(times)
@@ -249,7 +310,7 @@ if triton is not None:
         d = 1
         while d <= most:
             pair = rare & (later >= d)
-            b = tl.load(sequence + e + d, mask=pair, other=0)
+            b = tl.load(entries + e + d, mask=pair, other=0) & mask
             pair = pair & (b >= first_right)
             other = tl.load(count + e + d, mask=pair, other=0).to(tl.float32)
             if root:

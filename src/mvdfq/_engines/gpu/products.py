@@ -195,11 +195,11 @@ def add_runs(
     """Add the products of runs; row `r` owns the words from ``r * words_per_row`` on."""
     if not runs.word.numel():
         return
-    first = torch.ones_like(runs.word, dtype=torch.bool)
-    torch.ne(runs.word[1:], runs.word[:-1], out=first[1:])
+    differs = torch.zeros_like(runs.word, dtype=torch.bool)
+    torch.ne(runs.word[1:], runs.word[:-1], out=differs[1:])
     # runs come in the order of their words, so a new word is a new column
-    column = first.cumsum(0).sub_(1)
-    starts = first.nonzero().squeeze(1)
+    column = differs.cumsum(0, dtype=torch.int32)
+    starts = torch.nn.functional.pad(differs.nonzero().squeeze(1), (1, 0))
     ends = torch.nn.functional.pad(starts[1:], (0, 1), value=len(column))
     n, device = sums.own.shape[1], runs.word.device
     frequent = ends - starts >= max(FEWEST_DENSE, n * DENSE_SHARE)

@@ -65,7 +65,7 @@ def digest(X: Any, y: np.ndarray) -> str:
     content.update(repr((X.data.dtype.str, X.data.shape, [str(label) for label in y])).encode())
     content.update(X.offsets.astype("<i8").tobytes())
     for row in X.data:  # one row at a time, so that large data are not copied
-        content.update(np.ascontiguousarray(row).tobytes())
+        content.update(np.ascontiguousarray(row).data)
     return content.hexdigest()
 
 
@@ -74,9 +74,10 @@ def fingerprints(X: Any) -> np.ndarray:
 
     The same values in another type of numbers have the same bits. Labels do not count.
     """
-    bits = np.empty(len(X), dtype=np.uint64)
-    for i, (a, b) in enumerate(pairwise(X.offsets.tolist())):
-        values = np.ascontiguousarray(X.data[:, a:b], dtype=np.float64) + 0.0  # -0 becomes 0
+
+    def bits(place: tuple[int, int]) -> int:
+        values = np.ascontiguousarray(X.data[:, slice(*place)], dtype=np.float64) + 0.0  # not -0
         content = hashlib.blake2b(values.data, digest_size=8)
-        bits[i] = max(int.from_bytes(content.digest(), "little"), 1)
-    return bits
+        return max(int.from_bytes(content.digest(), "little"), 1)
+
+    return np.fromiter(map(bits, pairwise(X.offsets.tolist())), np.uint64, len(X))

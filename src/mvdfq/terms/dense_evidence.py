@@ -102,7 +102,7 @@ def _words(reading: "_Reading", i: int, column: int | None = None, n: int = 0) -
     for g, part in enumerate(one.table.groups):
         by_place, size = one.slots(g), int(part.first[-1])
         slots, shares = by_place.ravel(), one.starts(g)[one.table.rows]
-        shares = shares.reshape(slots.size, -1)
+        shares = shares.reshape(slots.size, shares.shape[3])  # an empty sequence has no frames
         used = np.flatnonzero(slots < size)
         if column is not None:  # add up the evidence in the slots of the table: no word is listed
             totals = np.abs(np.bincount(slots, shares[:, column], size + 1))[:-1]

@@ -168,26 +168,34 @@ def test_digests_tell_tasks_apart(made, tmp_path):
     assert load_scop(tmp_path).digest != made.digest
 
 
-FILES = {
+SCOP159 = {
     "all.fasta": ">a x\nMK\n>b a.1.1.2 x\nMV\n>c\nWW\n>d\nAA\n>e\nCC\n",
-    "splits.tsv": "family\trole\tid\n"
-    "b.2\tneg-train\ta\nb.2\tpos-train\tb\nb.2\tneg-test\td\nb.2\tpos-test\te\n",
+    "labels.tsv": "id\ta.1\tb.2\na\t1\t2\nb\t2\t1\nc\t0\t0\nd\t3\t4\ne\t4\t3\n",
 }
 
 
 def write_files(folder, **changed):
-    for name, text in {**FILES, **{k.replace("_", "."): v for k, v in changed.items()}}.items():
+    for name, text in {**SCOP159, **{k.replace("_", "."): v for k, v in changed.items()}}.items():
         if text is not None:
             (folder / name).write_text(text)
     return folder
 
 
-def test_proteins_without_a_role_are_left_out(tmp_path):
-    data = load_scop(write_files(tmp_path))
+@pytest.mark.parametrize(
+    ("labels", "names"),
+    [
+        (SCOP159["labels.tsv"], ["a.1", "b.2"]),
+        ("a.1,b.2\n1,2\n2,1\n0,0\n3,4\n4,3\n", ["a.1", "b.2"]),
+        ("1 2\n2 1\n\n0 0\n3 4\n4 3\n", ["1", "2"]),
+        ("e 4 3\nb 2 1\na 1 2\nd 3 4\n", ["1", "2"]),
+    ],
+)
+def test_the_form_of_the_set_of_the_paper(tmp_path, labels, names):
+    data = load_scop(write_files(tmp_path, labels_tsv=labels))
     assert data.names == ["a", "b", "d", "e"]
     assert data.codes.tolist() == ["a", "a.1.1.2", "d", "e"]
-    (task,) = data.tasks
-    assert task.family == "b.2"
+    assert [task.family for task in data.tasks] == names
+    task = data.tasks[1]
     assert_array_equal(task.train, [0, 1])
     assert_array_equal(task.y_train, [False, True])
     assert_array_equal(task.y_test, [False, True])
@@ -196,13 +204,17 @@ def test_proteins_without_a_role_are_left_out(tmp_path):
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
-        ({"splits_tsv": None}, r"expected splits\.tsv .*, found none; exactly one file"),
-        ({"all_fasta": None}, "expected a FASTA file .*, found none"),
+        ({"labels_tsv": None}, "a file of roles .*, found none"),
+        ({"all_fasta": None}, "a FASTA file .*, found none"),
         ({"more_fa": ">x\nAA\n"}, r"found all\.fasta, more\.fa"),
-        (
-            {"splits_tsv": "family\trole\tid\nf\tpos-train\ta\n"},
-            "Family 'f' has no sequence in the role",
-        ),
+        ({"labels_tsv": ""}, r"labels\.tsv: holds no lines"),
+        ({"labels_tsv": "1\n2\n3\n"}, r"labels\.tsv: 3 lines for 5 sequences"),
+        ({"labels_tsv": "a 1\nb 7\n"}, r"labels\.tsv: line 2: '7' is not a role; roles are 0 to 4"),
+        ({"labels_tsv": "a 1\nb 1 2\n"}, r"line 2: 3 columns, expected 2"),
+        ({"labels_tsv": "a 1\nz 1\n"}, r"line 2: 'z' is not in the FASTA file"),
+        ({"labels_tsv": "a 1\na 1\n"}, r"line 2: 'a' has two lines"),
+        ({"labels_tsv": "id x x\na 1 2\n"}, "line 1: names of 2 families expected"),
+        ({"labels_tsv": "a 1\nb 2\nd 3\n"}, "Family '1' has no sequence in the role 'neg-test'"),
         ({"all_fasta": ">a\nMK\n>a\nMV\n"}, r"all\.fasta: line 3: 'a' is there twice"),
         ({"all_fasta": ">a\n>b\nMV\n"}, r"line 1: 'a' has no id or no residues"),
     ],

@@ -1,7 +1,7 @@
 """Proteins and the families to find among them, read from a folder."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -11,20 +11,20 @@ import joblib
 import numpy as np
 
 from mvdfq.io.letters.fasta import read_records
-from mvdfq.io.letters.labels import HomologyTask, homology_tasks, read_splits
+from mvdfq.io.letters.labels import ROLES, HomologyTask, homology_tasks, read_splits
 from mvdfq.io.letters.profiles import read_profiles
 from mvdfq.io.letters.residues import substitution_rows
-from mvdfq.io.source import ReadError
+from mvdfq.io.source import ReadError, read_lines
 from mvdfq.reproduce.store import Shelf
 from mvdfq.sequences import Sequences
 
 # Class, fold, superfamily and family, as SCOP writes them after the id: "1.27.1.2" or "a.1.1.2".
 CODE = re.compile(r"\w+\.\d+\.\d+\.\d+")
-# Sets by the number of their proteins.
-KNOWN = {4352: "Liao-Noble SCOP 1.53", 7329: "SCOP 1.59"}
+# Marks in the file of SCOP 1.59: not used, or one of the roles.
+MARKS = dict(zip("01234", ["", *ROLES], strict=True))
 PROFILE_VIEWS = ("log-odds", "probabilities")
 FASTA = ("*.fasta", "*.fasta.gz", "*.fa", "*.fa.gz")
-SPLITS = ("splits.tsv", "splits.tsv.gz")
+ROLE_FILES = ("*.tsv", "*.tsv.gz", "*.txt", "*.txt.gz", "*.csv", "*.csv.gz")
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,30 +118,36 @@ class ProteinSet:
 def load_scop(folder: str | Path) -> ProteinSet:
     """Read proteins and tasks of remote homology detection from a folder.
 
-    The folder holds one FASTA file, plain or gzipped, and ``splits.tsv`` with the columns family,
-    role and id. Sequences without a role are left out. Profiles are read from the folder
-    ``profiles`` beside these files.
+    Two forms are known. Liao and Noble: ``sequences.fasta`` and ``splits.tsv``, plain or gzipped,
+    with lines ``family role id``. The SCOP 1.59 set of the paper: one FASTA file, and one file of
+    roles with one line per sequence and one column per family: 0 is not used, 1 and 2 are positive
+    and negative in training, 3 and 4 in the test. A first line may name the families. A first
+    column may name the sequences; without it the lines follow the FASTA file. Sequences without a
+    role are left out. Profiles are read from the folder ``profiles`` beside these files.
     """
     folder = Path(folder)
-    found = [_only(folder, *each) for each in ((FASTA, "a FASTA file"), (SPLITS, "splits.tsv"))]
-    strings, codes = _proteins(found[0])
+    fasta = _only(folder, FASTA, "a FASTA file (.fasta or .fa)")
+    strings, codes = _proteins(fasta)
+    if splits := sorted(folder.glob("splits.tsv*")):
+        name, roles = "Liao-Noble SCOP 1.53", read_splits(splits[0])
+    else:
+        path = _only(folder, ROLE_FILES, "a file of roles (.tsv, .txt or .csv), or splits.tsv")
+        name, roles = "SCOP 1.59", _read_marks(path, list(strings))
     try:
-        tasks = homology_tasks(strings, read_splits(found[1]))
+        tasks = homology_tasks(strings, roles)
     except ValueError as error:
         raise ReadError(folder, str(error).rstrip(".")) from None
     profiles = folder / "profiles" if (folder / "profiles").is_dir() else None
-    name = KNOWN.get(len(strings), "proteins")
     known = ProteinSet(name, [*strings.values()], [*strings], codes, tasks, profiles)
     return known._with(tasks)
 
 
-def _only(folder: Path, patterns: Sequence[str], what: str) -> Path:
+def _only(folder: Path, patterns: Iterable[str], what: str) -> Path:
     """Return the one file of a kind that a folder holds."""
     files = sorted(path for pattern in patterns for path in folder.glob(pattern))
     if len(files) != 1:
         names = ", ".join(path.name for path in files) or "none"
-        problem = f"expected {what} ({', '.join(patterns)}), found {names}"
-        raise ReadError(folder, problem, "exactly one file is needed")
+        raise ReadError(folder, f"expected {what}, found {names}", "exactly one file is needed")
     return files[0]
 
 
@@ -157,3 +163,47 @@ def _proteins(path: Path) -> tuple[dict[str, str], np.ndarray]:
         code = CODE.match(record.header[len(record.id) :].strip())
         codes.append(code[0] if code else record.id)
     return strings, np.array(codes)
+
+
+def _read_marks(path: Path, names: list[str]) -> dict[str, dict[str, list[str]]]:
+    """Read the file of roles of SCOP 1.59: family -> role -> ids."""
+    lines = [(number, re.split(r"[\s,;]+", line.strip())) for number, line in read_lines(path)]
+    lines = [(number, fields) for number, fields in lines if fields != [""]]
+    if not lines:
+        raise ReadError(path, "holds no lines", "one is needed for every sequence")
+    number, first = lines[0]
+    header = [] if set(first[1:] or first) <= set(MARKS) else lines.pop(0)[1]
+    has_ids = bool(lines) and lines[0][1][0] not in MARKS
+    if not has_ids and len(lines) != len(names):
+        problem = f"{len(lines)} lines for {len(names)} sequences"
+        raise ReadError(path, problem, "without ids every sequence needs its line")
+    n_families = len(lines[0][1]) - has_ids
+    families = header[-n_families:] or [str(i + 1) for i in range(n_families)]
+    roles: dict[str, dict[str, list[str]]] = {f: {r: [] for r in ROLES} for f in families}
+    for name, marks in _marks(path, lines, names, has_ids).items():
+        for family, mark in zip(families, marks, strict=True):
+            if MARKS[mark]:
+                roles[family][MARKS[mark]].append(name)
+    if len(header) not in (0, n_families, n_families + has_ids) or len(roles) < n_families:
+        problem = f"line {number}: names of {n_families} families expected, all different"
+        raise ReadError(path, problem)
+    return roles
+
+
+def _marks(path: Path, lines: list[Any], names: list[str], has_ids: bool) -> dict[str, list[str]]:
+    """Return the marks of every sequence that has a line in the file."""
+    known, rows = set(names), dict[str, list[str]]()
+    for place, (number, fields) in enumerate(lines):
+        name, marks = (fields[0], fields[1:]) if has_ids else (names[place], fields)
+        strange = next((mark for mark in marks if mark not in MARKS), None)
+        problem, hint = "", ""
+        if len(fields) != len(lines[0][1]):
+            problem = f"{len(fields)} columns, expected {len(lines[0][1])}"
+        elif name not in known or name in rows:
+            problem = f"{name!r} {'has two lines' if name in rows else 'is not in the FASTA file'}"
+        elif strange is not None:
+            problem, hint = f"{strange!r} is not a role", "roles are 0 to 4"
+        if problem:
+            raise ReadError(path, f"line {number}: {problem}", hint)
+        rows[name] = marks
+    return rows

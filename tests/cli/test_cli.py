@@ -390,7 +390,7 @@ def test_gram_on_a_full_disk(series, tmp_path, monkeypatch):
     def full(*_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("mvdfq.gram.unfinished.os.posix_fallocate", full)
+    monkeypatch.setattr("mvdfq.gram.checkpoint.os.posix_fallocate", full)
     _, err = run("gram", series / "made.ts", "-o", tmp_path / "K.npy", "-q", code=6)
     assert re.search(r"K\.npy: there is no room for a matrix of \d+ bytes \(No space left", err)
     assert list(tmp_path.iterdir()) == []

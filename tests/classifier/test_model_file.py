@@ -615,7 +615,7 @@ HARM = [
     ),
     ("rotated", "SequenceKernel", "n_symbols_", with_item(0, 5), "alphabets of the rows in use"),
     ("rotated", "SequenceKernel", "rows_", shorter, "alphabets of the rows in use"),
-    ("rotated", "SequenceKernel", "rows_", with_item(0, 99), "rows_ must hold numbers from 0 to 11"),
+    ("rotated", "SequenceKernel", "rows_", with_item(0, 99), "rows_ must hold numbers from 0"),
     ("rotated", "FittedKernel", "coefficients", shorter, "must have 18 lines, one per sequence"),
     ("rotated", "FittedKernel", "coefficients", narrower, "coefficients must be an array"),
     ("rotated", "FittedKernel", "intercepts", shorter, "coefficients must be an array"),

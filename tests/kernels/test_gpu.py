@@ -400,3 +400,15 @@ def test_commands_take_an_engine(monkeypatch, tmp_path):
     _, said = run("gram", data, "-o", output, "--engine", "gpu", "-q", code=5)
     assert "--engine gpu needs a graphics card" in said.replace("\n", " ")
     assert "torch finds no graphics card" in run("doctor")[0]
+
+
+def test_a_tensor_is_refused_without_a_card_and_checked_on_it():
+    values, offsets = torch.zeros((2, 3)), np.array([0, 3])
+    with pytest.raises(TypeError, match="data must be a plain NumPy array, got Tensor"):
+        mvdfq.Sequences(values, offsets)
+    with card():
+        assert mvdfq.Sequences(values, offsets).data.shape == (2, 3)
+        with pytest.raises(ValueError, match="offsets must run from 0 to the number of frames"):
+            mvdfq.Sequences(values, np.array([0, 9]))
+        with pytest.raises(ValueError, match="data must be a 2-D array"):
+            mvdfq.Sequences(values.long(), offsets)

@@ -1,6 +1,6 @@
 """Evidence of words at their places: compiled loops without checks, one thread each.
 
-The formulas are those of `terms/baseline.py`. Plain words are words whose means are 0, and whose
+`terms/baseline.py` has the formulas. Plain words are words whose means are 0, and whose
 counts are divided by 1.
 """
 

@@ -10,7 +10,7 @@ from mvdfq._engines.filter_words import N_WORDS
 def filter_evidence(levels, counts, filters, weights, means, by_channel, by_kind, rest):
     """Add the evidence of all words in one sequence to the responses that the words read.
 
-    `levels` and `counts` are those of `filter_words.filter_levels`. `weights` and `means` are
+    `filter_words.filter_levels` returns `levels` and `counts`. `weights` and `means` are
     (n_filters, n_thresholds, 10, n_columns), see `terms/baseline.py`. The evidence of a word is
     divided equally among its symbols, and then among the channels that the filter sums:
     `by_channel` is (n_channels, n_frames * n_columns), by the frame of the response. `rest`
@@ -44,7 +44,7 @@ def share_weights(weights, means, counts, out, even, kinds):
     """Write the evidence of one occurrence of every word, and of any single symbol and triple.
 
     `even` (2, n_columns) is the evidence of words that do not occur and of the means, for any
-    occurrence; 0 if there is none of the kind. `kinds` (2, n_columns) is all evidence. Returns the
+    occurrence; 0 without any occurrence. `kinds` (2, n_columns) is all evidence. Returns the
     number of single symbols and the number of all words.
     """
     n_single = np.float64(counts[0, 0]) + counts[0, 1]

@@ -72,8 +72,8 @@ def read_filters(read, filters, thresholds, responses, levels, words):
     `read` is a tuple: data, offsets, and the mean and deviation of every channel, which is
     standardized while it is read.
 
-    One function, since each function that reads filters takes seconds to compile. `levels` are
-    those of one sequence; with them, `words` are counts, else roots of shares. Sums run in the
+    One function, since each function that reads filters takes seconds to compile. `levels` belong
+    to one sequence; with levels, `words` are counts, else roots of shares. Sums run in the
     same order for every sequence, so one sequence alone gives the same numbers.
     """
     data, offsets, scale = read

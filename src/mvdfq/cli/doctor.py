@@ -40,7 +40,7 @@ def _engines() -> dict[str, str]:
     from mvdfq._engines import cpu
     from mvdfq._engines.choice import card_name
 
-    # there is no cache if the compiler is switched off
+    # without the compiler numba writes no cache
     path = getattr(getattr(cpu.emit, "_cache", None), "cache_path", None)
     compiled = "off" if path is None else path
     if path and not os.access(path if os.path.isdir(path) else os.path.dirname(path), os.W_OK):

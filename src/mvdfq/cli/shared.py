@@ -100,7 +100,7 @@ def with_shared(command: Callable[..., None]) -> Callable[..., None]:
 def _record(annotation: Any) -> tuple[Any, list[Parameter]]:
     """Return the dataclass that a parameter takes, with its fields as parameters; none for others.
 
-    ``Annotated[Parts, ("seed",)]`` names fields that are no options.
+    ``Annotated[Parts, ("seed",)]`` names fields that are not options.
     """
     is_noted = get_origin(annotation) is Annotated
     kind, *notes = get_args(annotation) if is_noted else (annotation,)

@@ -220,7 +220,7 @@ def shape_of(values: np.ndarray) -> str:
     move, level = last - first, _level(float(z.mean()))
     verb = "rising" if move > 0 else "falling"
     if abs(move) < MOVE:
-        low, high = np.quantile(z, [0.1, 0.9])  # a single peak is no swing
+        low, high = np.quantile(z, [0.1, 0.9])  # a single peak is not a swing
         return f"{level}, up and down" if high - low > 2 * MOVE else level
     if _level(first) == _level(last):
         return f"{level} and {verb}"

@@ -317,15 +317,31 @@ def _check_options(estimator: SequenceMap, kernel: Kernel) -> None:
         value = getattr(estimator, name)
         if value not in allowed:
             raise ValueError(f"{name} must be one of {allowed}, got {value!r}.")
-    min_share: Any = estimator.min_share
-    pyramid, weights = estimator.pyramid, estimator.word_weights
+    pyramid, n_features = estimator.pyramid, getattr(estimator, "n_features", None)
     if not isinstance(pyramid, int | np.integer) or not 1 <= pyramid <= 16:
         raise ValueError(f"pyramid must be a number of levels, 1 to 16, got {pyramid!r}.")
-    n_features, gamma = (getattr(estimator, name, None) for name in ("n_features", "gamma"))
-    if gamma is not None:
+    if (gamma := getattr(estimator, "gamma", None)) is not None:
         check_positive(gamma, "gamma")
+    for is_wrong, message in _conflicts(estimator, kernel):
+        if is_wrong:
+            raise ValueError(message)
+    if n_features is not None and check_whole(n_features, "n_features") >= 2**31:
+        raise ValueError(f"n_features must be below 2**31, got {n_features}.")
+    if not kernel.is_definite:
+        warnings.warn(
+            f"{type(kernel).__name__} is not positive semi-definite, so an SVM may not reach its "
+            f"optimum; mvdfq.Mismatch is positive semi-definite.",
+            stacklevel=5,
+        )
+
+
+def _conflicts(estimator: SequenceMap, kernel: Kernel) -> list[tuple[bool, str]]:
+    """Return which options do not go together, and what to say then."""
+    min_share: Any = estimator.min_share
+    pyramid, weights = estimator.pyramid, estimator.word_weights
+    n_features, gamma = (getattr(estimator, name, None) for name in ("n_features", "gamma"))
     is_share = isinstance(min_share, Real) and 0 <= float(min_share) < 1
-    for is_wrong, message in [
+    return [
         (
             min_share is not None and weights is None,
             f"min_share={min_share!r} needs word weights; pass word_weights='std' or 'idf', or "
@@ -357,14 +373,4 @@ def _check_options(estimator: SequenceMap, kernel: Kernel) -> None:
             weights is not None and not kernel.has_features,
             f"{kernel!r} is not a sum over words; pass word_weights=None.",
         ),
-    ]:
-        if is_wrong:
-            raise ValueError(message)
-    if n_features is not None and check_whole(n_features, "n_features") >= 2**31:
-        raise ValueError(f"n_features must be below 2**31, got {n_features}.")
-    if not kernel.is_definite:
-        warnings.warn(
-            f"{type(kernel).__name__} is not positive semi-definite, so an SVM may not reach its "
-            f"optimum; mvdfq.Mismatch is positive semi-definite.",
-            stacklevel=5,
-        )
+    ]

@@ -261,7 +261,7 @@ class Unfinished:
                 self.found.add((rows.start, columns.start))
 
     def _read_journal(self, key: str) -> None:
-        """Read the lines of finished tiles; begin a new journal if there is none."""
+        """Read the lines of finished tiles; begin a journal if the file has none."""
         header, path = _header(key), self.journal
         written = path.read_bytes() if path.exists() else b""
         if header.startswith(written):  # a new journal, or the process ended while it was created

@@ -2,6 +2,7 @@
 
 import re
 import warnings
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -279,8 +280,9 @@ def _check_names(names: Sequence[str] | None, sequences: Sequences) -> tuple[str
         raise ValueError(
             f"channel_names must hold one name per channel ({sequences.n_rows}), got {len(names)}."
         )
-    for name in (name for i, name in enumerate(names) if name in names[:i]):
-        raise ValueError(f"channel_names must all differ, got {name!r} twice.")
+    for name, n in Counter(names).items():
+        if n > 1:
+            raise ValueError(f"channel_names must all differ, got {name!r} twice.")
     return names
 
 

@@ -32,15 +32,16 @@ class Ragged:
     _dtypes: ClassVar[tuple[str, ...]] = ("float32", "float64", "uint8", "uint16", "uint32")
 
     def __post_init__(self) -> None:
-        if hasattr(self.data, "is_cuda"):  # a tensor, which our own code made
+        # on a card a step passes its tensor on; `check` refuses a tensor everywhere else
+        if hasattr(self.data, "is_cuda") and current_engine().name == "gpu":
             object.__setattr__(self, "_tensor", self.__dict__.pop("data"))
-        else:
-            self.check()
+        self.check()
 
     def __getattr__(self, name: str) -> Any:
         if name != "data" or "_tensor" not in self.__dict__:
             raise AttributeError(f"{type(self).__name__!r} has no attribute {name!r}")
         object.__setattr__(self, "data", on_host(self._tensor))
+        self.check()
         return self.data
 
     def __getstate__(self) -> dict[str, Any]:
@@ -57,18 +58,20 @@ class Ragged:
 
     def check(self) -> None:
         """Refuse what compiled loops cannot read, or would read past the end of."""
-        for name, array in (("data", self.data), ("offsets", self.offsets)):
+        is_on_card = "data" not in self.__dict__
+        data = self._tensor if is_on_card else self.data
+        for name, array in (("data", data), ("offsets", self.offsets))[is_on_card:]:
             is_array = isinstance(array, np.ndarray)
             if not is_array or isinstance(array, np.ma.MaskedArray | np.matrix):
                 problem = f"{name} must be a plain NumPy array, got {type(array).__name__}"
                 hint = "mvdfq.check_sequences reads lists and other arrays"
                 raise TypeError(f"{problem}; {hint}.")
-        dtype = self.data.dtype
-        if self.data.ndim != 2 or dtype.name not in self._dtypes or not dtype.isnative:
-            found = f"an array of {dtype} with {self.data.ndim} dimensions"
+        # a type in the other byte order has another name
+        if data.ndim != 2 or str(data.dtype).removeprefix("torch.") not in self._dtypes:
+            found = f"an array of {data.dtype} with {data.ndim} dimensions"
             problem = f"data must be a 2-D array of one of the types {self._dtypes}, got {found}"
             raise ValueError(f"{problem}; mvdfq.check_sequences reads other arrays.")
-        offsets, n_frames, names = self.offsets, self.data.shape[1], self.channel_names
+        offsets, n_frames, names = self.offsets, data.shape[1], self.channel_names
         if offsets.dtype != np.int64 or offsets.ndim != 1 or not offsets.size:
             found = f"an array of {offsets.dtype} with shape {offsets.shape}"
             raise ValueError(f"offsets must be a list of int64 numbers, got {found}.")

@@ -277,9 +277,9 @@ def test_classifiers_agree(vowels, preset):
     expected = mvdfq.SequenceClassifier(preset, C=10).fit(X, y)
     with card():
         found = mvdfq.SequenceClassifier(preset, C=10).fit(X, y)
-        assert_allclose(found.decision_function(X), expected.decision_function(X), atol=2e-4)
+        assert_allclose(found.decision_function(X), expected.decision_function(X), atol=1e-5)
         # also on a machine without a card
-    assert_allclose(found.decision_function(X), expected.decision_function(X), atol=2e-4)
+    assert_allclose(found.decision_function(X), expected.decision_function(X), atol=1e-5)
 
 
 def test_similar_sequences_are_found_on_the_card(vowels):

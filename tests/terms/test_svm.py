@@ -25,7 +25,7 @@ def test_one_vs_one_is_that_of_scikit_learn(blobs):
     weight = np.random.default_rng(0).uniform(0.5, 2, len(y))
     problems = Problems(4, "ovo")
     margins = fit_margins(K, y, problems, 0.1, sample_weight=weight)
-    theirs = SVC(kernel="precomputed", C=0.1, break_ties=True).fit(K, y, weight)
+    theirs = SVC(kernel="precomputed", C=0.1, tol=1e-6, break_ties=True).fit(K, y, weight)
     decision = problems.decision(margins.of(K))
     assert_allclose(decision, theirs.decision_function(K), atol=1e-2)
     assert_array_equal(problems.predicted(decision), theirs.predict(K))
@@ -36,7 +36,7 @@ def test_one_vs_one_is_that_of_scikit_learn(blobs):
 def test_one_vs_rest_is_that_of_scikit_learn(blobs):
     _, K, y = blobs
     margins = fit_margins(K, y, Problems(4, "ovr"), 0.1, sample_weight=np.ones(len(y)))
-    theirs = OneVsRestClassifier(SVC(kernel="precomputed", C=0.1)).fit(K, y)
+    theirs = OneVsRestClassifier(SVC(kernel="precomputed", C=0.1, tol=1e-6)).fit(K, y)
     assert_allclose(margins.of(K), theirs.decision_function(K))
 
 
@@ -56,7 +56,7 @@ def test_two_classes_are_one_problem(blobs):
         problems = Problems(2, scheme)
         margins = fit_margins(K, y, problems, 1.0, sample_weight=np.ones(len(y)))
         assert margins.coefficients.shape == (60, 1)
-        theirs = SVC(kernel="precomputed", C=1.0).fit(K, y)
+        theirs = SVC(kernel="precomputed", C=1.0, tol=1e-6).fit(K, y)
         assert_allclose(problems.decision(margins.of(K)), theirs.decision_function(K))
 
 

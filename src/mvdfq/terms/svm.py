@@ -5,6 +5,7 @@ schemes the solution of a problem is one column of coefficients, so margins are 
 and evidence can be summed.
 """
 
+import warnings
 from dataclasses import dataclass
 from threading import Lock
 from typing import Any, NamedTuple
@@ -13,6 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.optimize import minimize_scalar
 from scipy.special import log_softmax
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC, LinearSVC
 
 from mvdfq._engines.choice import current_engine
@@ -22,9 +24,10 @@ from mvdfq._utils.threads import n_threads, run_in_order
 # liblinear has one random generator per process, and every fit seeds the generator: two fits at
 # the same time would change each other's random numbers.
 _LIBLINEAR = Lock()
-# Where the solver stops. With 1e-3, as in libsvm, decision values of two machines, or of a
-# processor and a card, differ by up to 6e-4; with 1e-6 by less than 1e-6, in about the same time.
-TOLERANCE = 1e-6
+# Where the solver stops, and its most steps per sequence. With 1e-3, as in libsvm, decision values
+# of two machines, or of a processor and a card, differ by up to 6e-4; with 1e-6 by less than 1e-6,
+# in about the same time. Noisy labels in few dimensions need many more steps: there 1e-3 must do.
+TOLERANCE, MOST_STEPS = 1e-6, 100
 # A temperature of 0 would make all classes equally probable, and would not tell which class wins.
 LEAST_TRUST = 0.05
 
@@ -131,8 +134,13 @@ def fit_margins(
 
 
 def _fit_kernel(K, used, labels, C, sample_weight, random_state) -> SVC:
-    svc = SVC(kernel="precomputed", C=C, tol=TOLERANCE, random_state=random_state)
-    return svc.fit(K if len(used) == len(K) else K[np.ix_(used, used)], labels, sample_weight)
+    K = K if len(used) == len(K) else K[np.ix_(used, used)]
+    options = {"kernel": "precomputed", "C": C, "random_state": random_state}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        svc = SVC(**options, tol=TOLERANCE, max_iter=MOST_STEPS * len(used))
+        svc.fit(K, labels, sample_weight)
+    return svc if svc.fit_status_ == 0 else SVC(**options).fit(K, labels, sample_weight)
 
 
 def _solve_pairs(K, y, used, problems, C, sample_weight, random_state) -> Margins:

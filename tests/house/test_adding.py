@@ -35,8 +35,7 @@ def package(tmp_path):
         source, target = ROOT / name, tmp_path / name
         target.parent.mkdir(parents=True, exist_ok=True)
         if source.is_dir():
-            # without what numba compiled; with what Python compiled, which saves half of the time
-            shutil.copytree(source, target, ignore=shutil.ignore_patterns("*.nbi", "*.nbc"))
+            shutil.copytree(source, target)  # with what Python and numba compiled
         else:
             shutil.copy(source, target)
     return tmp_path
@@ -70,10 +69,10 @@ def check_parts(package, name, *files):
     return run_tests(package, *tests, "-k", f"{name} or {OF_ALL}")
 
 
-def run_tests(package, *tests):
-    """Run tests in the copy, without the compiler, which would start anew in the copy."""
+def run_tests(package, *tests, compiled=False):
+    """Run tests in the copy, without the compiler unless all loops were compiled before."""
     paths = os.pathsep.join(str(package / folder) for folder in ("src", "tests"))
-    environment = os.environ | {"PYTHONPATH": paths, "NUMBA_DISABLE_JIT": "1"}
+    environment = os.environ | {"PYTHONPATH": paths, "NUMBA_DISABLE_JIT": str(1 - compiled)}
     environment["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"  # starts sooner
     command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-x", "-q", *tests]
     command += ["-W", "ignore:overflow encountered"]  # compiled loops let hashes overflow
@@ -122,7 +121,7 @@ def test_an_option_and_a_panel_work(title, package):
     for path, action, text in steps(title):
         carry_out(package, path, action, text)
     file, names = DEMANDED[title]
-    done = run_tests(package, file, "-k", names)
+    done = run_tests(package, file, "-k", names, compiled=True)
     assert done.returncode == 0, done.stdout
     assert int(re.search(r"(\d+) passed", done.stdout)[1]) >= 2
 

@@ -498,7 +498,7 @@ def test_a_grid_search_reaches_the_parameters_of_terms():
 @pytest.mark.slow
 # labels by turns: the weights of a word may cancel
 @pytest.mark.filterwarnings("ignore:No known word")
-@pytest.mark.parametrize("name", mvdfq.list_presets())
+@pytest.mark.parametrize("name", sorted({*mvdfq.list_presets()} - {"mvdfqm-mismatch-alt"}))
 def test_a_preset_is_its_terms(name):
     texts = ["ABBA" * 4, "BABA" * 4, "AABB" * 5, "ABAB" * 3] * 3
     sequences = texts if name == "letters" else X[:12]

@@ -18,8 +18,8 @@ from mvdfq.reproduce import families, homology as table, published
 from mvdfq.reproduce.cells import Cell
 from mvdfq.reproduce.families import descriptors, inner_folds, protein_gram, rbf_gram
 from mvdfq.reproduce.homology import homology, ranked, signed_rank
+from mvdfq.reproduce.published import cells, methods
 from mvdfq.reproduce.scop import load_scop
-from mvdfq.reproduce.settings import cells, methods
 from mvdfq.reproduce.store import Store
 from naive import homology as naive_homology
 

@@ -37,8 +37,8 @@ from mvdfq.reproduce.baselines import MeanVariance
 from mvdfq.reproduce.cells import Cell, EstimatorMethod, StringMethod
 from mvdfq.reproduce.folds import FoldJob, measure
 from mvdfq.reproduce.loaders import LOADERS, NotThere, load_artist20, load_gtzan
+from mvdfq.reproduce.published import cells
 from mvdfq.reproduce.sets import MusicSet, joined
-from mvdfq.reproduce.settings import cells
 from mvdfq.reproduce.store import Shelf, Store
 from mvdfq.reproduce.workshop import SCHEMES, Workshop
 from mvdfq.symbols.base import check_symbols

@@ -14,16 +14,44 @@ from mvdfq._utils.threads import Report
 from mvdfq._utils.version import source_digest
 from mvdfq.evaluation import Evaluation, Fold
 from mvdfq.reproduce.cells import Cell, EstimatorMethod
-from mvdfq.reproduce.published import row_of
-from mvdfq.reproduce.result import Row
+from mvdfq.reproduce.published import SECONDS, TABLES, row_of
+from mvdfq.reproduce.result import NOT_YET, Row
 from mvdfq.reproduce.sets import Cut, MusicSet
 from mvdfq.reproduce.store import Record, Store
-from mvdfq.reproduce.workshop import POLICY, Workshop
+from mvdfq.reproduce.workshop import POLICY, Workshop, timed
 
 # A cell is not repeated with other seeds if its kernel matrix takes longer than these seconds.
 SLOW = 60.0
 # Parts of the work that are timed.
 PARTS = ("choice", "encode", "gram", "machines")
+
+
+def music(
+    table: str,
+    wanted: Sequence[Cell],
+    data: MusicSet,
+    protocols: Sequence[str],
+    seeds: Sequence[int],
+    worker: Workshop | None,
+    store: Store,
+    progress: Report | None = None,
+) -> list[Row]:
+    """Return the rows of a table about music: measured, not run, and of seconds."""
+    why_not = {cell: why for cell in wanted if (why := cell.lacks(data))}
+    ready = [cell for cell in wanted if cell not in why_not]
+    measured = measure(ready, data, protocols, seeds, worker, store, progress)
+    done = {(each.cell, each.protocol) for each in measured}
+    rows = [each.row(table, data.notes) for each in measured]
+    rows += [row_of(table, cell, note=why) for cell, why in why_not.items()]
+    lacking = [(cell, cut) for cell in ready for cut in protocols if (cell, cut) not in done]
+    rows += [row_of(table, cell, note=NOT_YET, protocol=cut) for cell, cut in lacking]
+    for cell in ready if TABLES[table].is_timed else []:  # each has one string method
+        known: dict[str, Any] = {"note": NOT_YET}
+        if seconds := timed(cell.methods[0], data, store, worker):
+            value, label = seconds["count"] + seconds["gram"], cell.methods[0].label
+            known = dict(value=value, seconds=seconds, method={label: 1}, note="one thread")
+        rows.append(row_of(table, cell, metric=SECONDS, **known))
+    return rows
 
 
 @dataclass(frozen=True, eq=False)

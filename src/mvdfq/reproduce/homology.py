@@ -12,10 +12,9 @@ from scipy.stats import wilcoxon
 from mvdfq._utils.threads import Report
 from mvdfq.reproduce.cells import READINGS, Cell
 from mvdfq.reproduce.families import PENALTIES, rank_families, record_key
-from mvdfq.reproduce.published import row_of
+from mvdfq.reproduce.published import cells, row_of
 from mvdfq.reproduce.result import NOT_YET, Row
 from mvdfq.reproduce.scop import PROFILE_VIEWS, ProteinSet
-from mvdfq.reproduce.settings import cells
 from mvdfq.reproduce.store import Record, Store
 
 TABLE, PROTOCOL = "homology", "remote homology"

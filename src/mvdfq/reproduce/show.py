@@ -46,11 +46,7 @@ class Block(NamedTuple):
 
 
 def blocks(result: Result) -> list[Block]:
-    """Return a result as blocks that fit a terminal of 100 columns.
-
-    Every reading has a block for each protocol, then a block of the settings that were used. The
-    places that were not measured, the claims and the remarks come last.
-    """
+    """Return a result as blocks that fit a terminal of 100 columns."""
     shown: list[Block] = []
     for reading, rows in grouped(result.rows, lambda row: row.reading).items():
         shown += _figures(result.table, rows)
@@ -85,13 +81,8 @@ def _figures(table: str, rows: Sequence[Row]) -> list[Block]:
 
 def _title(reading: str, protocol: str, metric: str, name: str = "", scheme: str = "") -> str:
     stricter = "; the paper's figures are of plain folds" if protocol in words.STRICTER else ""
-    parts = (
-        name,
-        words.READING_WORDS.get(reading, reading),
-        words.SCHEME_WORDS.get(scheme),
-        protocol,
-        words.METRICS.get(metric, metric),
-    )
+    run = words.READING_WORDS.get(reading, reading), words.SCHEME_WORDS.get(scheme)
+    parts = name, *run, protocol, words.METRICS.get(metric, metric)
     return ", ".join(filter(None, parts)) + stricter
 
 

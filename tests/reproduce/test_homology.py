@@ -57,11 +57,6 @@ def test_rbf_kernels_are_kernels():
         assert_array_equal(K, rbf_gram(strings, POINTS["BLOSUM62"], k, m, 0.5, n_jobs=3))
 
 
-def test_long_words_do_not_fit():
-    with pytest.raises(ValueError, match="k must be 1 to 3, got 4"):
-        rbf_gram(STRINGS, np.eye(20), 4)
-
-
 LETTERS, SCORES = f"letters: letters({AMINO_ACIDS})", "BLOSUM62 rows: direct(20, strategy=kmeans)"
 (SLOPES,) = methods("BLOSUM62 rows: delta | direct(32, strategy=uniform, margin=1.5) > spectrum(3)")
 METHODS = methods(

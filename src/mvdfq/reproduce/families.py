@@ -23,8 +23,6 @@ from mvdfq.reproduce.scop import PROFILE_VIEWS, ProteinSet
 from mvdfq.reproduce.store import Record
 from mvdfq.terms.svm import Problems, fit_margins
 
-# Longer words have too many counts: 20**k per protein.
-LONGEST = 3
 # Values of C to choose from: a soft margin, and a margin so hard that larger values change nothing.
 PENALTIES = (1.0, 100.0)
 FOLDS = 3
@@ -173,12 +171,11 @@ def rbf_gram(
     RBF is a product over positions. So counts are multiplied by the root of one 20 x 20 matrix
     along every position, and a matrix of size :math:`20^k \times 20^k` is not needed. Words with
     any other letter are not counted. Values are normalized; a protein without words has value 0.
+    `k` is 3 at most: a protein has 20**k counts.
 
     .. [1] N. C. Toussaint, C. Widmer, O. Kohlbacher, G. Raetsch, "Exploiting physico-chemical
        properties in string kernels", BMC Bioinformatics 11(S8), 2010.
     """
-    if not 1 <= k <= LONGEST:
-        raise ValueError(f"k must be 1 to {LONGEST}, got {k}: longer words have too many counts.")
     words = ["".join(letters) for letters in product(AMINO_ACIDS, repeat=k)]
     counter = CountVectorizer(
         analyzer="char", ngram_range=(k, k), vocabulary=words, lowercase=False, dtype=np.float32

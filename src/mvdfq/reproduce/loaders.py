@@ -140,7 +140,8 @@ def load_artist20(folder: Path) -> MusicSet:
         levels, low, high, lengths = _arrays(path, "levels", "lo", "hi", "lengths")
         return _ragged(low + (levels.astype(np.float32) + 0.5) * ((high - low) / 256), lengths)
 
-    return MusicSet("artist20", {"mfcc": mfcc}, *_arrays(path, "labels", "groups"))
+    labels, groups = _arrays(path, "labels", "groups")
+    return MusicSet("artist20", {"mfcc": mfcc}, labels, groups)
 
 
 def _arrays(path: Path, *names: str) -> list[np.ndarray]:

@@ -47,11 +47,9 @@ class MusicSet:
 
     def view(self, name: str) -> Any:
         """Return the clips in one form, numbers or symbols; two views stay in memory."""
-        X = self._read.once(name, self.views[name])
-        if len(X) != len(self):
-            raise ValueError(
-                f"{self.name}: the view {name!r} has {len(X)} clips, expected {len(self)}."
-            )
+        X, n = self._read.once(name, self.views[name]), len(self)
+        if len(X) != n:
+            raise ValueError(f"{self.name}: the view {name!r} has {len(X)} clips, expected {n}.")
         return X
 
     @cached_property
@@ -70,10 +68,6 @@ class MusicSet:
             X = self.view(view)
             self._digests[view] = joblib.hash((X.data, X.offsets, self.labels.tolist()))
         return self._digests[view]
-
-    def shuffles(self, protocol: str) -> bool:
-        """Return whether the folds of a protocol depend on the seed."""
-        return protocol.endswith("-fold") or protocol == "artist-disjoint"
 
     def cuts(self, protocol: str, seed: int) -> list[Cut]:
         """Return the folds of a protocol."""

@@ -80,7 +80,7 @@ def music(name):
 @cache
 def music_set(kind):
     """Return GTZAN or artist20."""
-    from mvdfq.reproduce.sets import load_artist20, load_gtzan
+    from mvdfq.reproduce.loaders import load_artist20, load_gtzan
 
     return {"gtzan": load_gtzan, "artist20": load_artist20}[kind](FOLDER)
 

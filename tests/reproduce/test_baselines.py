@@ -131,9 +131,8 @@ def test_segments_hold_the_moments_of_channels_and_slopes(n_frames):
 
 
 @pytest.mark.parametrize("order", [1, 3])
-@pytest.mark.parametrize("missing", [[], [(1, 0), (0, 11)]])
-def test_autoregressions_solve_their_normal_equations(order, missing):
-    x = sequence(2, 20, missing=missing)
+def test_autoregressions_solve_their_normal_equations(order):
+    x = sequence(2, 20)
     expected = naive.autoregression(x.tolist(), order, 0.05)
     assert_allclose(describe_autoregression(x, order, 0.05), expected)
 
@@ -331,21 +330,13 @@ def test_classes_of_one_member_leave_nothing_to_validate():
     assert_array_equal(clf.predict([X[0], X[-1]]), ["a", "b"])
 
 
-@pytest.mark.parametrize("clf", [MeanVariance(), MAR(1)], ids=name_of)
-def test_missing_values_are_left_out(clf):
-    X, y, X_test, y_test = vowels()
-    for i, x in enumerate([*X, *X_test]):
-        x[i % 12, 3] = np.nan
-    assert clone(clf).fit(X, y).score(X_test, y_test) > 0.6
-
-
 # What they refuse.
 
 
 @pytest.mark.parametrize(
-    "clf", [BoostedAggregates(), GMM(), PLSA(), GAK(), DTW(), DWCH(1), NMFBases()], ids=name_of
+    "clf", [MeanVariance(), MAR(), GMM(), PLSA(), GAK(), DTW(), DWCH(1), NMFBases()], ids=name_of
 )
-def test_missing_values_are_refused_where_every_value_counts(clf):
+def test_missing_values_are_refused(clf):
     X = [np.ones((1, 40)) for _ in range(4)]
     X[2][0, 7] = np.nan
     message = r"Sequence 2, channel 0: the value at time 7 is missing \(NaN\); .* needs every value"
@@ -353,14 +344,9 @@ def test_missing_values_are_refused_where_every_value_counts(clf):
         clf.fit(X, [0, 0, 1, 1])
 
 
-NOTHING = [sequence(2, 8), np.where(np.arange(8) % 2, np.nan, sequence(2, 8))]
-
-
 @pytest.mark.parametrize(
     ("clf", "X", "message"),
     [
-        (MAR(1), NOTHING, r"Sequence 1 misses too much \(NaN\) for MAR"),
-        (MeanVariance(), [np.ones((2, 3)), [[1, 2], [np.nan, np.nan]]], "1 misses too much"),
         (MeanVariance(), [np.ones((2, 3)), np.ones((2, 0))], "1 has 0 frames, .* at least 1"),
         (MeanVariance(), ["ABBA", "BA"], "MeanVariance needs numbers, but channel 0 holds symbols"),
         (MAR(3), [sequence(2, 9), sequence(2, 4)], "Sequence 1 has 4 frames, MAR needs at least 5"),
@@ -385,8 +371,8 @@ def test_targets_must_fit():
 def test_a_fit_broken_off_leaves_nothing_that_answers():
     X = [sequence(2, 8, seed=i) for i in range(4)]
     clf = MAR(1).fit(X, [0, 1, 0, 1])
-    with pytest.raises(ValueError, match="misses too much"):
-        clf.fit(NOTHING, [0, 1])
+    with pytest.raises(ValueError, match="2 frames, MAR needs at least 3"):
+        clf.fit([x[:, :2] for x in X], [0, 1, 0, 1])
     with pytest.raises(NotFittedError):
         clf.predict(X)
 

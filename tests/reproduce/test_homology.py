@@ -3,7 +3,6 @@
 import csv
 import gzip
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -17,18 +16,11 @@ from mvdfq.io.letters.residues import AMINO_ACIDS
 from mvdfq.kernels import Mismatch, Spectrum
 from mvdfq.reproduce import families, homology as table, published
 from mvdfq.reproduce.cells import Cell
-from mvdfq.reproduce.families import (
-    FamilyJob,
-    descriptors,
-    inner_folds,
-    protein_gram,
-    rank_families,
-    rbf_gram,
-)
-from mvdfq.reproduce.homology import homology, signed_rank
+from mvdfq.reproduce.families import descriptors, inner_folds, protein_gram, rbf_gram
+from mvdfq.reproduce.homology import homology, ranked, signed_rank
+from mvdfq.reproduce.published import cells, methods
 from mvdfq.reproduce.scop import load_scop
-from mvdfq.reproduce.settings import cells, methods
-from mvdfq.reproduce.store import Store, complete
+from mvdfq.reproduce.store import Store
 from naive import homology as naive_homology
 
 STRINGS = ["MKVLAW", "MKILAWWC", "CCXDECC", "AC", "W", "XXXX"]
@@ -63,11 +55,6 @@ def test_rbf_kernels_are_kernels():
         assert_allclose(K.diagonal(), 1)
         assert np.linalg.eigvalsh(K).min() > -1e-6
         assert_array_equal(K, rbf_gram(strings, POINTS["BLOSUM62"], k, m, 0.5, n_jobs=3))
-
-
-def test_long_words_do_not_fit():
-    with pytest.raises(ValueError, match="k must be 1 to 3, got 4"):
-        rbf_gram(STRINGS, np.eye(20), 4)
 
 
 LETTERS, SCORES = f"letters: letters({AMINO_ACIDS})", "BLOSUM62 rows: direct(20, strategy=kmeans)"
@@ -245,14 +232,9 @@ def test_positives_of_one_family_are_cut_at_random(made):
     assert all(y.any() and y_check.any() for _, y, _, y_check in folds)
 
 
-def ranked_families(methods, data, folder, progress=None, n_jobs=None):
-    jobs = [FamilyJob(method, task, data) for method in methods for task in data.tasks]
-    return complete(jobs, Store(folder), partial(rank_families, n_jobs=n_jobs), progress)
-
-
 def test_a_run_goes_on_where_it_stopped(made, tmp_path, monkeypatch):
-    ranked, grams = [], []
-    spy(monkeypatch, families, "_rank", ranked)
+    families_ranked, grams = [], []
+    spy(monkeypatch, families, "_rank", families_ranked)
     spy(monkeypatch, families, "protein_gram", grams)
     methods = METHODS[:2]
 
@@ -262,21 +244,21 @@ def test_a_run_goes_on_where_it_stopped(made, tmp_path, monkeypatch):
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        ranked_families(methods, made, tmp_path, stop)
-    ranked.clear()
+        ranked(methods, made, Store(tmp_path), progress=stop)
+    families_ranked.clear()
     grams.clear()
     reports = []
-    again = ranked_families(methods, made, tmp_path, lambda *report: reports.append(report))
-    assert (len(ranked), len(grams), reports) == (2, 1, [(5, 6), (6, 6)])
-    fresh = ranked_families(methods, made, tmp_path / "fresh", n_jobs=2)
+    again = ranked(methods, made, Store(tmp_path), progress=lambda *said: reports.append(said))
+    assert (len(families_ranked), len(grams), reports) == (2, 1, [(5, 6), (6, 6)])
+    fresh = ranked(methods, made, Store(tmp_path / "fresh"), n_jobs=2)
     assert roc50_of(again) == roc50_of(fresh)
-    ranked.clear()
-    ranked_families(methods, made, tmp_path)
-    assert not ranked
+    families_ranked.clear()
+    ranked(methods, made, Store(tmp_path))
+    assert not families_ranked
 
 
 def roc50_of(records):
-    return {(str(job.method), job.task.family): r["roc50"] for job, r in records.items()}
+    return {(name, f): r["roc50"] for name, mine in records.items() for f, r in mine.items()}
 
 
 def spy(monkeypatch, module, name, calls):
@@ -337,7 +319,7 @@ def test_a_quick_run_fills_the_table(made, tmp_path):
             assert row.n_folds == 3
             assert row.method
     first = next(row for row in rows if row.reading == "text")
-    records = ranked_families(methods(f"{LETTERS} > spectrum(3)"), made.small(), tmp_path)
+    (records,) = ranked(methods(f"{LETTERS} > spectrum(3)"), made.small(), Store(tmp_path)).values()
     values = [r["roc50"][int(np.argmax(r["inner"]))] for r in records.values()]
     assert first.value == pytest.approx(100 * np.mean(values))
     assert first.std == pytest.approx(100 * np.std(values))
@@ -394,7 +376,8 @@ def test_the_families_of_liao_and_noble(data_folder, tmp_path, step, mean):
     rows = homology(data.small(), Store(tmp_path), readings=["text"])
     assert all(row.value > 60 for row in rows if row.metric == "mean_ROC50")
     some = replace(data, tasks=data.tasks[::step])
-    records = ranked_families(methods(f"{LETTERS} > spectrum(3)"), some, tmp_path, n_jobs=2)
+    letters = methods(f"{LETTERS} > spectrum(3)")
+    (records,) = ranked(letters, some, Store(tmp_path), n_jobs=2).values()
     values = [record["roc50"][0] for record in records.values()]
     assert len(values) == 54 // step
     assert np.mean(values) == pytest.approx(mean, abs=0.005)

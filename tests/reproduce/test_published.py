@@ -5,8 +5,7 @@ from collections import Counter
 import pytest
 
 from mvdfq.reproduce.claims import MEASURES, all_claims, all_remarks, remarks
-from mvdfq.reproduce.published import STATUSES, TITLES, figures, find, rank
-from mvdfq.reproduce.settings import cells
+from mvdfq.reproduce.published import STATUSES, TITLES, cells, figures, find, rank
 
 OWN = {table: [f for f in figures(table) if f.table == table] for table in TITLES}
 ALL = [figure for own in OWN.values() for figure in own]

@@ -4,7 +4,7 @@ import shutil
 import subprocess
 import sys
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -36,10 +36,10 @@ from mvdfq.io import ReadError
 from mvdfq.reproduce.baselines import MeanVariance
 from mvdfq.reproduce.cells import Cell, EstimatorMethod, StringMethod
 from mvdfq.reproduce.folds import FoldJob, measure
-from mvdfq.reproduce.loaders import LOADERS, NotThere
-from mvdfq.reproduce.sets import MusicSet, joined, load_artist20, load_gtzan
-from mvdfq.reproduce.settings import cells
-from mvdfq.reproduce.store import Shelf, Store, complete
+from mvdfq.reproduce.loaders import LOADERS, NotThere, load_artist20, load_gtzan
+from mvdfq.reproduce.published import cells
+from mvdfq.reproduce.sets import MusicSet, joined
+from mvdfq.reproduce.store import Shelf, Store
 from mvdfq.reproduce.workshop import SCHEMES, Workshop
 from mvdfq.symbols.base import check_symbols
 
@@ -485,6 +485,14 @@ class TestResume:
         assert len(calls) == 2
         assert first.by_seed == again.by_seed
 
+    def test_cells_of_equal_methods_are_computed_once(self, folder, store):
+        twin = replace(CELL, name="the same")
+        first, _, second, _ = measure(
+            [CELL, twin], load_gtzan(folder), ["5-fold"], [0], Workshop(), store
+        )
+        assert first.by_seed == second.by_seed
+        assert len(list(store.folder.iterdir())) == 5
+
     def test_other_data_are_not_taken_for_these(self, folder, tmp_path, store):
         write_gtzan(tmp_path, seed=1)
         for place in (folder, tmp_path):
@@ -609,31 +617,6 @@ class TestSources:
         )
         with_baseline = source_files(MeanVariance.__module__)
         assert not with_baseline <= source_files("mvdfq.reproduce.workshop")
-
-
-@dataclass(frozen=True, eq=False)
-class Job:
-    key: dict
-
-
-def test_jobs_with_equal_keys_are_computed_once(store):
-    jobs, done = [Job({"a": 1}), Job({"a": 1}), Job({"a": 2})], []
-
-    def work(lacking):
-        for job in lacking:
-            done.append(job)
-            yield job, {"value": job.key["a"]}
-
-    records = complete(jobs, store, work)
-    assert [record["value"] for record in records.values()] == [1, 1, 2]
-    assert len(done) == 2
-    assert complete(jobs, store, None) == records
-
-
-def test_a_record_that_cannot_be_read_back_is_an_error(store, monkeypatch):
-    monkeypatch.setattr(Store, "put", lambda *args: None)
-    with pytest.raises(OSError, match="cannot be read back"):
-        complete([Job({"a": 1})], store, lambda jobs: [(jobs[0], {})])
 
 
 def test_the_default_store_is_in_the_users_cache(monkeypatch, tmp_path):

@@ -16,9 +16,8 @@ from mvdfq.reproduce.api import run
 from mvdfq.reproduce.arrange import missing
 from mvdfq.reproduce.cells import READINGS, Cell, StringMethod
 from mvdfq.reproduce.folds import Measured
-from mvdfq.reproduce.published import TABLES
+from mvdfq.reproduce.published import TABLES, cells, methods
 from mvdfq.reproduce.result import Result, Row, compared_values
-from mvdfq.reproduce.settings import cells, methods
 from mvdfq.reproduce.show import blocks
 from mvdfq.reproduce.workshop import _subset
 

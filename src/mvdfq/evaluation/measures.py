@@ -55,8 +55,6 @@ def share_interval(right: Any, groups: Any = None, repeats: int = 1) -> tuple[fl
 def interval_name(n_sequences: int, groups: Any = None) -> str:
     """Return what an interval of `share_interval` rests on, in words.
 
-    Examples
-    --------
     >>> interval_name(90), interval_name(90, ["a", "b", "a"])
     ('Wilson interval over 90 sequences', 't interval over 2 groups')
     """

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from sklearn.metrics import confusion_matrix, precision_recall_fscore_support, recall_score
+from sklearn.metrics import confusion_matrix, precision_recall_fscore_support
 
 from mvdfq._utils.short import Short, table
 from mvdfq.evaluation.measures import interval_name, ranking_of, share_interval
@@ -148,10 +148,8 @@ class Evaluation(Short):
         """Name, group, true and predicted class of every prediction, in the order of the folds."""
         rows = []
         for fold in self.folds:
-            told = zip(
-                fold.test.tolist(), fold.truth.tolist(), fold.predicted.tolist(), strict=True
-            )
-            for i, true, said in told:
+            parts = (part.tolist() for part in (fold.test, fold.truth, fold.predicted))
+            for i, true, said in zip(*parts, strict=True):
                 group = {} if self.groups is None else {"group": str(self.groups[i])}
                 row = {"name": self.names[i] if len(self.names) else str(i), **group}
                 row |= {"true": str(true), "predicted": str(said), "right": true == said}
@@ -182,21 +180,16 @@ class Evaluation(Short):
         """
         predicted = set(self.predicted.tolist())
         table = [row for row in self.per_class if row["n"] or row["label"] in predicted]
-        precision, recall = (
-            np.mean([row[key] for row in table]) for key in ("precision", "recall")
-        )
+        keys = "precision", "recall", "f1"
+        precision, recall, f1 = (np.mean([row[key] for row in table]) for key in keys)
         # without a right prediction both means are 0, and so is F1
         harmonic = 2 * precision * recall / max(precision + recall, 1e-300)
-        return float(np.mean([row["f1"] for row in table])), float(harmonic)
+        return float(f1), float(harmonic)
 
     @property
     def balanced_accuracy(self) -> float:
         """Mean recall of the classes that have members in the test parts, over all folds."""
-        present = np.unique(self.truth).tolist()
-        recalls = recall_score(
-            self.truth, self.predicted, labels=present, average=None, zero_division=0
-        )
-        return float(np.mean(recalls))
+        return float(np.mean([row["recall"] for row in self.per_class if row["n"]]))
 
     @property
     def two_classes(self) -> dict[str, Any]:
@@ -241,11 +234,7 @@ class Evaluation(Short):
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Return all results as plain numbers and text, ready for JSON.
-
-        Metrics, folds, groups, the table of classes and the confusion matrix; for two classes also
-        `two_classes`.
-        """
+        """Return all results as plain numbers and text, ready for JSON."""
         mean_f1, harmonic_f1 = self.f1
         return {
             "protocol": self.protocol,

@@ -9,16 +9,14 @@ from mvdfq._utils.files import cache_folder
 from mvdfq._utils.threads import Report, n_threads
 from mvdfq._utils.version import version_of
 from mvdfq.reproduce import families, workshop
-from mvdfq.reproduce.cells import READINGS, Cell
+from mvdfq.reproduce.cells import READINGS
 from mvdfq.reproduce.claims import claims, remarks
-from mvdfq.reproduce.folds import measure
+from mvdfq.reproduce.folds import music
 from mvdfq.reproduce.homology import homology
 from mvdfq.reproduce.loaders import FOLDERS, LOADERS, SETS, NotThere, existing
-from mvdfq.reproduce.published import SECONDS, TABLES, beside_published, row_of
-from mvdfq.reproduce.result import NOT_YET, Result, Row
+from mvdfq.reproduce.published import TABLES, beside_published, cells
+from mvdfq.reproduce.result import Result, Row
 from mvdfq.reproduce.scop import ProteinSet
-from mvdfq.reproduce.sets import MusicSet
-from mvdfq.reproduce.settings import cells
 from mvdfq.reproduce.store import Store
 
 # Clips that methods are chosen on in a smoke run.
@@ -54,10 +52,9 @@ def run(
         The folder of the data; it holds ``gtzan``, ``artist20``, ``ismir2004``, ``proteins``.
 
     readings : sequence of str, default=("text", "comment", "tuned", "inferred")
-        Which settings to run: the settings of the paper's text, the settings in comments of its
-        source, the settings that inner validation chooses, or settings that were inferred from the
-        printed figures. Text and comment are computed with both multi-class schemes, because the
-        paper does not name its scheme.
+        Which settings to run: of the paper's text, of comments in its source, chosen by inner
+        validation, or inferred from the printed figures. Text and comment are computed with both
+        multi-class schemes, because the paper does not name its scheme.
 
     protocols : sequence of str, default=None
         How the data are cut into folds; None is all protocols of the table, the paper's first.
@@ -107,23 +104,22 @@ def run(
         data = data.small() if quick else data
         facts = {"data": data.name, "sequences": len(data)}
         if isinstance(data, ProteinSet):
-            rows = homology(
-                data, store, readings=readings, n_jobs=n_jobs, memory_limit=memory_limit,
-                kept=kept, progress=progress,
-            )  # fmt: skip
+            means = {"n_jobs": n_jobs, "memory_limit": memory_limit, "progress": progress}
+            rows = homology(data, store, readings, kept=kept, **means)
             facts |= {"families": len(data.tasks), "machines": families.POLICY}
         else:
             wanted = [cell for cell in cells(table) if cell.reading in readings]
             choice = QUICK_CHOICE if quick else workshop.CHOICE
             worker = None if kept else workshop.Workshop(n_jobs, memory_limit, choice)
             repeats = range(1 if quick else seeds)
-            rows = _music(table, wanted, data, store, protocols, repeats, worker, progress)
+            allowed = [protocol for protocol in TABLES[table].protocols if data.allows(protocol)]
+            _check_known("protocol", protocols or [], allowed)
+            cuts = [protocol for protocol in allowed if protocol in (protocols or allowed)]
+            rows = music(table, wanted, data, cuts, repeats, worker, store, progress)
             facts |= {"classes": len(data.classes), "machines": workshop.POLICY}
     rows.sort(key=lambda row: [*READINGS, ""].index(row.reading))
-    facts |= {
-        "versions": {name: version_of(name) for name in PACKAGES},
-        "processor": workshop.processor(),
-    }
+    facts |= {"versions": {name: version_of(name) for name in PACKAGES}}
+    facts |= {"processor": workshop.processor()}
     facts |= {} if kept else {"threads": n_threads(n_jobs), "engine": current_engine().name}
     return Result(table, TABLES[table].title, rows, remarks(table), claims(rows), facts)
 
@@ -161,39 +157,4 @@ def _sizes(folder: Path) -> list[Row]:
         for metric, size in zip(("n_sequences", "n_classes"), sizes, strict=True):
             row = Row(task, metric=metric, value=size, note="not at hand" if size is None else "")
             rows.append(beside_published("datasets", row))
-    return rows
-
-
-def _music(
-    table: str,
-    wanted: list[Cell],
-    data: MusicSet,
-    store: Store,
-    asked: Sequence[str] | None,
-    seeds: range,
-    worker: workshop.Workshop | None,
-    progress: Report | None,
-) -> list[Row]:
-    """Return the rows of a table about music: measured, not run, and of seconds."""
-    allowed = [protocol for protocol in TABLES[table].protocols if data.allows(protocol)]
-    _check_known("protocol", asked or [], allowed)
-    protocols = [protocol for protocol in allowed if protocol in (asked or allowed)]
-    why_not = {cell: why for cell in wanted if (why := cell.lacks(data))}
-    ready = [cell for cell in wanted if cell not in why_not]
-    measured = measure(ready, data, protocols, seeds, worker, store, progress)
-    done = {(each.cell, each.protocol) for each in measured}
-    rows = [each.row(table, data.notes) for each in measured]
-    rows += [row_of(table, cell, note=why) for cell, why in why_not.items()]
-    lacking = [(cell, cut) for cell in ready for cut in protocols if (cell, cut) not in done]
-    rows += [row_of(table, cell, note=NOT_YET, protocol=cut) for cell, cut in lacking]
-    if not TABLES[table].is_timed:
-        return rows
-    # every cell of a timed table has one string method
-    times = workshop.timed([cell.methods[0] for cell in ready], data, store, worker)
-    for cell, seconds in zip(ready, times, strict=True):
-        known: dict[str, Any] = {"note": NOT_YET}
-        if seconds:
-            value, label = seconds["count"] + seconds["gram"], cell.methods[0].label
-            known = dict(value=value, seconds=seconds, method={label: 1}, note="one thread")
-        rows.append(row_of(table, cell, metric=SECONDS, **known))
     return rows

@@ -136,9 +136,8 @@ def missing(rows: Iterable[Row]) -> list[tuple[Row, str]]:
 def verdict(result: Result) -> tuple[str, str]:
     """Return the verdict in large letters, and a sentence: how near our figures are.
 
-    Figures in percent are compared in points, in the reading that comes nearest. Stricter
-    protocols do not count: the figures of the paper are of plain folds. Times are compared by
-    their ratio, counts must be equal.
+    Figures in percent are compared in points, in the reading that comes nearest, in the plain folds
+    of the paper. Times are compared by their ratio, counts must be equal.
     """
     both = [
         (row, row.value, row.published)

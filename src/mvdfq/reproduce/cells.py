@@ -28,8 +28,6 @@ WORDS = {
 SIZES = {"n_bins", "n_codewords"}
 # Values of kernel parameters that are not written out.
 USUAL = {"dilation": 1, "neighbourhood": "full"}
-
-
 # The text of a method, `str(method)`, names all parameters that differ from their defaults, and
 # records are kept under this text. The property `label` is for people.
 

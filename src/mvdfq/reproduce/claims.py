@@ -60,10 +60,7 @@ def all_claims() -> list[Claim]:
 
 @cache
 def all_remarks() -> list[dict[str, Any]]:
-    """Return the remarks of `remarks.csv`: contradictions and gaps in the paper.
-
-    A remark has a text, the names of the tables it is about, and lines of the paper's source.
-    """
+    """Return the remarks of `remarks.csv`, each with a text, tables and lines of the source."""
     return stored("remarks.csv", tables=str.split, lines=str.split)
 
 
@@ -80,10 +77,7 @@ def claims(rows: Sequence[Row]) -> list[dict[str, Any]]:
     """Return the claims about rows of a table, from the published figures and from ours.
 
     A row belongs to a claim by the published figure beside it: the tables of the paper name the
-    same method differently. An entry holds the sentence and its line, what the sentence states,
-    the same computed from the published figures, and whether both agree. `ours` is by protocol and
-    reading, None if a side was not measured; a method of the literature that was not run has its
-    quoted figure.
+    same method differently. `ours` is by protocol and reading, None if a side was not measured.
     """
     known = {(row.line, row.published) for row in rows}
     found = []
@@ -137,7 +131,7 @@ def _measured(side: tuple[Place, ...], rows: Sequence[Row]) -> dict[tuple[str, s
 
 @cache
 def _by_place() -> dict[Place, Figure]:
-    return {(figure.line, figure.value): figure for table in TITLES for figure in figures(table)}
+    return {(each.line, each.value): each for table in TITLES for each in figures(table)}
 
 
 def _label(figure: Figure) -> str:

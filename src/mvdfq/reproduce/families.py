@@ -2,9 +2,7 @@
 
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
-from itertools import combinations, groupby, product
+from itertools import combinations, product
 from typing import Any
 
 import numpy as np
@@ -25,8 +23,6 @@ from mvdfq.reproduce.scop import PROFILE_VIEWS, ProteinSet
 from mvdfq.reproduce.store import Record
 from mvdfq.terms.svm import Problems, fit_margins
 
-# Longer words have too many counts: 20**k per protein.
-LONGEST = 3
 # Values of C to choose from: a soft margin, and a margin so hard that larger values change nothing.
 PENALTIES = (1.0, 100.0)
 FOLDS = 3
@@ -39,44 +35,40 @@ POLICY = (
 )
 
 
-@dataclass(frozen=True, eq=False)
-class FamilyJob:
-    """One family, ranked by one method."""
-
-    method: Any
-    task: HomologyTask
-    data: ProteinSet = field(repr=False)
-
-    @cached_property
-    def key(self) -> dict[str, Any]:
-        """Everything that the ranking depends on."""
-        needs_profiles = self.method.view in PROFILE_VIEWS
-        return {
-            "data": self.data.digest,
-            "profiles": self.data.profiles_digest if needs_profiles else "",
-            "family": self.task.family,
-            "method": str(self.method),
-            "policy": POLICY,
-            "source": source_digest("mvdfq.reproduce.families"),
-        }
+def record_key(method: Any, family: str, data: ProteinSet) -> dict[str, Any]:
+    """Return everything that the ranking of a family depends on."""
+    return {
+        "data": data.digest,
+        "profiles": data.profiles_digest if method.view in PROFILE_VIEWS else "",
+        "family": family,
+        "method": str(method),
+        "policy": POLICY,
+        "source": source_digest("mvdfq.reproduce.families"),
+    }
 
 
 def rank_families(
-    jobs: Sequence[FamilyJob], n_jobs: int | None = None, memory_limit: Any = None
-) -> Iterator[tuple[FamilyJob, Record]]:
-    """Rank the test part of families; jobs of one method follow each other and share its matrix.
+    method: Any,
+    tasks: Sequence[HomologyTask],
+    data: ProteinSet,
+    n_jobs: int | None = None,
+    memory_limit: Any = None,
+) -> Iterator[tuple[HomologyTask, Record]]:
+    """Rank the test part of some families by one method; all families share one kernel matrix.
 
     A record holds ``roc50`` of the test part and ``inner``, the mean ROC50 in folds of the training
     part: one value for each of `PENALTIES`.
     """
-    for method, same in groupby(jobs, key=lambda job: job.method):
-        alike = [*same]
-        start = time.perf_counter()
-        K = protein_gram(method, alike[0].data, n_jobs, memory_limit)
-        seconds = {"gram": round(time.perf_counter() - start, 3)}
-        # K and seconds change with the next method, but all jobs of this method end before it.
-        rank = lambda job: {**_rank(K, job.task, job.data.codes), "seconds": seconds}  # noqa: B023, E731
-        yield from run_in_order(rank, alike, n_threads(n_jobs))
+    if not tasks:
+        return
+    start = time.perf_counter()
+    K = protein_gram(method, data, n_jobs, memory_limit)
+    seconds = {"gram": round(time.perf_counter() - start, 3)}
+
+    def rank(task: HomologyTask) -> Record:
+        return {**_rank(K, task, data.codes), "seconds": seconds}
+
+    yield from run_in_order(rank, tasks, n_threads(n_jobs))
 
 
 def _rank(K: np.ndarray, task: HomologyTask, codes: np.ndarray) -> dict[str, Any]:
@@ -179,12 +171,11 @@ def rbf_gram(
     RBF is a product over positions. So counts are multiplied by the root of one 20 x 20 matrix
     along every position, and a matrix of size :math:`20^k \times 20^k` is not needed. Words with
     any other letter are not counted. Values are normalized; a protein without words has value 0.
+    `k` is 3 at most: a protein has 20**k counts.
 
     .. [1] N. C. Toussaint, C. Widmer, O. Kohlbacher, G. Raetsch, "Exploiting physico-chemical
        properties in string kernels", BMC Bioinformatics 11(S8), 2010.
     """
-    if not 1 <= k <= LONGEST:
-        raise ValueError(f"k must be 1 to {LONGEST}, got {k}: longer words have too many counts.")
     words = ["".join(letters) for letters in product(AMINO_ACIDS, repeat=k)]
     counter = CountVectorizer(
         analyzer="char", ngram_range=(k, k), vocabulary=words, lowercase=False, dtype=np.float32

@@ -14,16 +14,44 @@ from mvdfq._utils.threads import Report
 from mvdfq._utils.version import source_digest
 from mvdfq.evaluation import Evaluation, Fold
 from mvdfq.reproduce.cells import Cell, EstimatorMethod
-from mvdfq.reproduce.published import row_of
-from mvdfq.reproduce.result import Row
+from mvdfq.reproduce.published import SECONDS, TABLES, row_of
+from mvdfq.reproduce.result import NOT_YET, Row
 from mvdfq.reproduce.sets import Cut, MusicSet
-from mvdfq.reproduce.store import Record, Store, complete
-from mvdfq.reproduce.workshop import POLICY, Workshop
+from mvdfq.reproduce.store import Record, Store
+from mvdfq.reproduce.workshop import POLICY, Workshop, timed
 
 # A cell is not repeated with other seeds if its kernel matrix takes longer than these seconds.
 SLOW = 60.0
 # Parts of the work that are timed.
 PARTS = ("choice", "encode", "gram", "machines")
+
+
+def music(
+    table: str,
+    wanted: Sequence[Cell],
+    data: MusicSet,
+    protocols: Sequence[str],
+    seeds: Sequence[int],
+    worker: Workshop | None,
+    store: Store,
+    progress: Report | None = None,
+) -> list[Row]:
+    """Return the rows of a table about music: measured, not run, and of seconds."""
+    why_not = {cell: why for cell in wanted if (why := cell.lacks(data))}
+    ready = [cell for cell in wanted if cell not in why_not]
+    measured = measure(ready, data, protocols, seeds, worker, store, progress)
+    done = {(each.cell, each.protocol) for each in measured}
+    rows = [each.row(table, data.notes) for each in measured]
+    rows += [row_of(table, cell, note=why) for cell, why in why_not.items()]
+    lacking = [(cell, cut) for cell in ready for cut in protocols if (cell, cut) not in done]
+    rows += [row_of(table, cell, note=NOT_YET, protocol=cut) for cell, cut in lacking]
+    for cell in ready if TABLES[table].is_timed else []:  # each has one string method
+        known: dict[str, Any] = {"note": NOT_YET}
+        if seconds := timed(cell.methods[0], data, store, worker):
+            value, label = seconds["count"] + seconds["gram"], cell.methods[0].label
+            known = dict(value=value, seconds=seconds, method={label: 1}, note="one thread")
+        rows.append(row_of(table, cell, metric=SECONDS, **known))
+    return rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,10 +66,8 @@ class FoldJob:
 
     @cached_property
     def key(self) -> dict[str, Any]:
-        """Everything that the predictions of this fold depend on.
-
-        The workshop does not import the modules of baselines.
-        """
+        """Everything that the predictions of this fold depend on."""
+        # the workshop does not import the modules of baselines
         methods = [method for method in self.cell.methods if isinstance(method, EstimatorMethod)]
         baselines = sorted({type(method.estimator).__module__ for method in methods})
         groups = self.data.inner_groups(self.protocol)
@@ -59,7 +85,7 @@ class FoldJob:
 
     @property
     def order(self) -> tuple[Any, ...]:
-        """Sorting by this puts cells that share rows, or the symbols of a fold, together."""
+        """Jobs that share rows, or the symbols of a fold, follow each other in this order."""
         first = self.cell.methods[0]
         symbols = str(getattr(first, "symbols", ""))
         return first.view, symbols, self.seed, self.protocol, self.cut.name
@@ -128,67 +154,59 @@ def measure(
     Without a workshop nothing is computed. The first seed of all cells comes first. Other seeds are
     run for the first protocol alone, if its folds depend on the seed, and not for slow cells.
     """
+
+    def jobs_of(protocols: Sequence[str], seeds: Sequence[int]) -> list[FoldJob]:
+        cuts = [(p, seed, cut) for seed in seeds for p in protocols for cut in data.cuts(p, seed)]
+        jobs = [FoldJob(cell, *cut, data) for cut in cuts for cell in cells]
+        return sorted(jobs, key=lambda job: job.order)
+
     # Only the first seed shows which cells are slow, so all its folds come before other seeds.
-    repeated = [protocol for protocol in protocols[:1] if data.shuffles(protocol)]
-    first = _jobs(cells, data, protocols, seeds[:1])
-    others = _jobs(cells, data, repeated, seeds[1:])
+    repeated = [cut for cut in protocols[:1] if cut.endswith("-fold") or cut == "artist-disjoint"]
+    first, others = jobs_of(protocols, seeds[:1]), jobs_of(repeated, seeds[1:])
     records: dict[FoldJob, Record] = {}
 
-    def work(jobs: Sequence[FoldJob]) -> Iterator[tuple[FoldJob, Record]]:
+    def complete(jobs: Sequence[FoldJob]) -> None:
         for job in jobs:
-            assert workshop is not None
-            yield job, workshop.run(job.cell.methods, data, job.cut, job.protocol, job.seed)
+            record = store.get(job.key)
+            if record is None and workshop is not None:
+                record = workshop.run(job.cell.methods, data, job.cut, job.protocol, job.seed)
+                store.put(job.key, record)  # at once: an interrupted run loses one fold at most
+                if progress is not None:
+                    progress(len(records) + 1, len(first) + len(others))
+            if record is not None:
+                records[job] = record
 
-    def report(done: int, total: int) -> None:
-        if progress is not None:
-            progress(len(records) + done, len(first) + len(others))
-
-    given = None if workshop is None else work
-    records |= complete(first, store, given, report)
+    complete(first)
     if workshop is not None:
         grams: dict[Cell, list[float]] = {}
         for job, record in records.items():
             grams.setdefault(job.cell, []).append(record["seconds"].get("gram", 0.0))
         others = [job for job in others if np.median(grams[job.cell]) <= SLOW]
-    records |= complete(others, store, given, report)
-    return [*_collected(cells, protocols, [*first, *others], records)]
-
-
-def _jobs(
-    cells: Sequence[Cell], data: MusicSet, protocols: Sequence[str], seeds: Sequence[int]
-) -> list[FoldJob]:
-    jobs = [
-        FoldJob(cell, protocol, seed, cut, data)
-        for seed in seeds
-        for protocol in protocols
-        for cut in data.cuts(protocol, seed)
-        for cell in cells
+    complete(others)
+    return [
+        measured
+        for protocol, cell in product(protocols, cells)
+        for measured in _collected(cell, protocol, [*first, *others], records)
     ]
-    # Jobs that share symbols follow each other: the workshop keeps the symbols of two collections.
-    return sorted(jobs, key=lambda job: job.order)
 
 
 def _collected(
-    cells: Sequence[Cell],
-    protocols: Sequence[str],
-    jobs: Sequence[FoldJob],
-    records: Mapping[FoldJob, Record],
+    cell: Cell, protocol: str, jobs: Sequence[FoldJob], records: Mapping[FoldJob, Record]
 ) -> Iterator[Measured]:
-    """Yield every cell with the folds of each protocol; a seed counts if all its folds are kept."""
-    for protocol, cell in product(protocols, cells):
-        of_cell = [job for job in jobs if job.cell is cell and job.protocol == protocol]
-        lacking = {job.seed for job in of_cell if job not in records}
-        whole = {job: records[job] for job in of_cell if job.seed not in lacking}
-        schemes = next(iter(whole.values()))["said"] if whole else []
-        # each fold of a tuned cell chooses its scheme, so that the cell is shown once
-        for scheme in [""] if whole and cell.reading == "tuned" else schemes:
-            folds = []
-            for job, record in whole.items():
-                test, answer = np.array(record["test"]), record["said"][_scheme(record, scheme)]
-                truth, predicted = job.data.y[test], np.array(answer["predicted"])
-                folds.append(Fold(job.cut.name, job.seed, test, truth, predicted))
-            evaluation = Evaluation(protocol, [*range(len(of_cell[0].data.classes))], folds)
-            yield Measured(cell, protocol, scheme, [*whole.values()], evaluation)
+    """Yield a cell with the folds of a protocol, by scheme; a seed counts if all folds are kept."""
+    of_cell = [job for job in jobs if job.cell is cell and job.protocol == protocol]
+    lacking = {job.seed for job in of_cell if job not in records}
+    whole = {job: records[job] for job in of_cell if job.seed not in lacking}
+    schemes = next(iter(whole.values()))["said"] if whole else []
+    # each fold of a tuned cell chooses its scheme, so that the cell is shown once
+    for scheme in [""] if whole and cell.reading == "tuned" else schemes:
+        folds = []
+        for job, record in whole.items():
+            test, answer = np.array(record["test"]), record["said"][_scheme(record, scheme)]
+            truth, predicted = job.data.y[test], np.array(answer["predicted"])
+            folds.append(Fold(job.cut.name, job.seed, test, truth, predicted))
+        evaluation = Evaluation(protocol, [*range(len(of_cell[0].data.classes))], folds)
+        yield Measured(cell, protocol, scheme, [*whole.values()], evaluation)
 
 
 def _scheme(record: Record, scheme: str) -> str:

@@ -11,12 +11,11 @@ from scipy.stats import wilcoxon
 
 from mvdfq._utils.threads import Report
 from mvdfq.reproduce.cells import READINGS, Cell
-from mvdfq.reproduce.families import PENALTIES, FamilyJob, rank_families
-from mvdfq.reproduce.published import row_of
+from mvdfq.reproduce.families import PENALTIES, rank_families, record_key
+from mvdfq.reproduce.published import cells, row_of
 from mvdfq.reproduce.result import NOT_YET, Row
 from mvdfq.reproduce.scop import PROFILE_VIEWS, ProteinSet
-from mvdfq.reproduce.settings import cells
-from mvdfq.reproduce.store import Store, complete
+from mvdfq.reproduce.store import Record, Store
 
 TABLE, PROTOCOL = "homology", "remote homology"
 # Which column is tested against which column, and the paper's name of the comparison.
@@ -35,16 +34,9 @@ Judged = tuple[Cell, Row, np.ndarray]
 
 
 def homology(
-    data: ProteinSet,
-    store: Store,
-    *,
-    readings: Sequence[str] = READINGS,
-    n_jobs: int | None = None,
-    memory_limit: Any = None,
-    kept: bool = False,
-    progress: Report | None = None,
+    data: ProteinSet, store: Store, readings: Sequence[str] = READINGS, **means: Any
 ) -> list[Row]:
-    """Compute the table of remote homology detection; see `mvdfq.reproduce.run` for the parameters.
+    """Compute the table of remote homology detection; `means` are keywords of `ranked`.
 
     Returns the mean ROC50 in percent with its standard deviation over the families, then the
     two-sided p-values of the signed-rank tests.
@@ -54,14 +46,33 @@ def homology(
         lacking: dict[str, Any] = {"methods": (), "why_not": "not run: no profiles"}
         wanted = [replace(c, **lacking) if c.views & {*PROFILE_VIEWS} else c for c in wanted]
     methods = {str(method): method for cell in wanted for method in cell.methods}
-    jobs = [FamilyJob(method, task, data) for method in methods.values() for task in data.tasks]
-    work = partial(rank_families, n_jobs=n_jobs, memory_limit=memory_limit)
-    records = complete(jobs, store, None if kept else work, progress)
-    by_method: dict[str, dict[str, Any]] = {name: {} for name in methods}
-    for job, record in records.items():
-        by_method[str(job.method)][job.task.family] = record
-    judged = [_judged(cell, by_method, data.classes) for cell in wanted]
+    records = ranked([*methods.values()], data, store, **means)
+    judged = [_judged(cell, records, data.classes) for cell in wanted]
     return [row for _, row, _ in judged] + _tests(judged)
+
+
+def ranked(
+    methods: Sequence[Any],
+    data: ProteinSet,
+    store: Store,
+    n_jobs: int | None = None,
+    memory_limit: Any = None,
+    kept: bool = False,
+    progress: Report | None = None,
+) -> dict[str, dict[str, Record]]:
+    """Return the records by method and family; a record is kept as soon as it is computed."""
+    records: dict[str, dict[str, Record]] = {}
+    for method in methods:
+        keys = {family: record_key(method, family, data) for family in data.classes}
+        mine = {f: record for f, key in keys.items() if (record := store.get(key)) is not None}
+        records[str(method)] = mine
+        lacking = [task for task in data.tasks if task.family not in mine and not kept]
+        for task, record in rank_families(method, lacking, data, n_jobs, memory_limit):
+            store.put(keys[task.family], record)
+            mine[task.family] = record
+            if progress is not None:
+                progress(sum(map(len, records.values())), len(methods) * len(keys))
+    return records
 
 
 def _judged(cell: Cell, records: dict[str, Any], families: list[str]) -> Judged:

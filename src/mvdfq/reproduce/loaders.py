@@ -6,15 +6,18 @@ from typing import Any
 
 import numpy as np
 import soundfile
+from scipy.io import loadmat
 
 from mvdfq.io.labelling import Elsewhere
 from mvdfq.io.sound.audio import headers, list_audio, read_audio
 from mvdfq.io.sound.decoding import meant_as_sound, unreadable
 from mvdfq.io.source import ReadError, Source
+from mvdfq.io.tables.arrays import read_archive
 from mvdfq.io.tables.csv_tables import rows_of
 from mvdfq.reproduce.scop import ProteinSet, load_scop
-from mvdfq.reproduce.sets import MusicSet, joined, load_artist20, load_gtzan
-from mvdfq.sequences import Sequences
+from mvdfq.reproduce.sets import MusicSet, joined
+from mvdfq.sequences import Sequences, offsets_of
+from mvdfq.symbols.base import Symbols, check_symbols
 
 FOLDERS = ("gtzan", "artist20", "ismir2004", "proteins")
 GENRES = "blues classical country disco hiphop jazz metal pop reggae rock".split()
@@ -32,6 +35,8 @@ FILES_AT_A_TIME = 64
 # The 1458 sequences of the paper are these parts of ISMIR2004, 729 each.
 PARTS = ("training", "development")
 COLUMNS = "class, artist, album, track, number, file"
+# The note of every figure on the spectral bands that are kept as features.
+LEVELS = "FFT64: 32 levels, cut at percentiles of all clips, read as numbers"
 
 
 class NotThere(ReadError):
@@ -74,7 +79,9 @@ def _holds_sound(folder: Path) -> bool:
     return any(path.is_file() and meant_as_sound(path) for path in folder.iterdir())
 
 
-def _gtzan(folder: Path) -> MusicSet:
+def load_gtzan(folder: Path) -> MusicSet:
+    """Read GTZAN: the features ``gtzan/mfcc.npz``, or a folder of recordings for every genre."""
+
     def fits(place: Path) -> bool:
         genres = [path for path in _inside(place) if path.name.lower() in GENRES]
         is_known = place.name == "gtzan" and (place / "mfcc.npz").exists()
@@ -82,12 +89,42 @@ def _gtzan(folder: Path) -> MusicSet:
 
     expected = "expected gtzan/blues/*.au to gtzan/rock/*.au, or gtzan/genres/blues/*.au"
     place = _found(folder, "gtzan", fits, expected)
-    if (place / "mfcc.npz").exists():
-        return load_gtzan(place.parent)
-    return _recordings("GTZAN", place)
+    is_known = (place / "mfcc.npz").exists()
+    return _gtzan_features(place) if is_known else _recordings("GTZAN", place)
 
 
-def _artist20(folder: Path) -> MusicSet:
+def _gtzan_features(folder: Path) -> MusicSet:
+    """Read ``mfcc.npz``, and 64 spectral bands and the author's codewords if they are there."""
+    path, bands = folder / "mfcc.npz", folder / "fft64_32levels.npz"
+    codewords = folder.parent / "sssk_reference" / "example_seq.mat"
+    labels, artists, split = _arrays(path, "labels", "artists", "fault_filtered_split")
+
+    def mfcc() -> Sequences:
+        return _ragged(*_arrays(path, "values", "lengths"))
+
+    def fft64() -> Sequences:
+        return _ragged(*_arrays(bands, "codes", "lengths"))
+
+    def both() -> Sequences:
+        first, second = mfcc(), fft64()
+        names = [f"mfcc {i}" for i in range(first.n_rows)]
+        names += [f"band {i}" for i in range(second.n_rows)]
+        return Sequences(np.concatenate([first.data, second.data]), first.offsets, tuple(names))
+
+    def author() -> Symbols:  # in the order of the genres, as codewords out of 1024
+        clips = loadmat(codewords)["seq"].ravel()
+        return check_symbols([np.atleast_2d(clip.ravel().astype(np.int64)) for clip in clips], 1024)
+
+    views: dict[str, Callable[[], Any]] = {"mfcc": mfcc}
+    views |= {"mfcc+fft64": both, "fft64": fft64} if bands.exists() else {}
+    views |= {"author": author} if codewords.exists() else {}
+    notes = dict.fromkeys(["fft64", "mfcc+fft64"], LEVELS)
+    return MusicSet("GTZAN", views, labels, artists, split, notes=notes)
+
+
+def load_artist20(folder: Path) -> MusicSet:
+    """Read artist20: the features ``artist20/mfcc_middle2min.npz``, or recordings in albums."""
+
     def fits(place: Path) -> bool:
         albums = (album for artist in _inside(place) for album in _inside(artist))
         is_known = place.name == "artist20" and (place / "mfcc_middle2min.npz").exists()
@@ -95,12 +132,29 @@ def _artist20(folder: Path) -> MusicSet:
 
     expected = "expected artist20/ARTIST/ALBUM/*.mp3"
     place = _found(folder, "artist20", fits, expected, needs_name=True)
-    if (place / "mfcc_middle2min.npz").exists():
-        return load_artist20(place.parent)
-    return _recordings("artist20", place, r"^([^/]+/[^/]+)/")
+    path = place / "mfcc_middle2min.npz"
+    if not path.exists():
+        return _recordings("artist20", place, r"^([^/]+/[^/]+)/")
+
+    def mfcc() -> Sequences:
+        levels, low, high, lengths = _arrays(path, "levels", "lo", "hi", "lengths")
+        return _ragged(low + (levels.astype(np.float32) + 0.5) * ((high - low) / 256), lengths)
+
+    labels, groups = _arrays(path, "labels", "groups")
+    return MusicSet("artist20", {"mfcc": mfcc}, labels, groups)
 
 
-def _ismir(folder: Path) -> MusicSet:
+def _arrays(path: Path, *names: str) -> list[np.ndarray]:
+    stored = read_archive(Source(path), names)
+    return [stored[name] for name in names]
+
+
+def _ragged(frames: np.ndarray, lengths: np.ndarray) -> Sequences:
+    """Return clips that are stored one after the other, one frame per line."""
+    return Sequences(np.ascontiguousarray(frames.T, dtype=np.float32), offsets_of(lengths))
+
+
+def load_ismir(folder: Path) -> MusicSet:
     """Read ISMIR2004: ``audio/PART`` and ``metadata/PART/tracklist.csv`` for two parts."""
 
     def fits(place: Path) -> bool:
@@ -129,7 +183,8 @@ def _tracks(folder: Path, part: str) -> list[tuple[Path, str]]:
     return tracks
 
 
-def _proteins(folder: Path) -> ProteinSet:
+def load_proteins(folder: Path) -> ProteinSet:
+    """Read the proteins of remote homology, see `load_scop`."""
     is_it = folder.resolve().name == "proteins" and not (folder / "proteins").is_dir()
     return load_scop(folder if is_it else existing(folder / "proteins"))
 
@@ -186,8 +241,8 @@ def _waveform(file: Path) -> np.ndarray:
 
 
 LOADERS: dict[str, Callable[[Path], Any]] = {
-    "gtzan": _gtzan,
-    "artist20": _artist20,
-    "ismir": _ismir,
-    "proteins": _proteins,
+    "gtzan": load_gtzan,
+    "artist20": load_artist20,
+    "ismir": load_ismir,
+    "proteins": load_proteins,
 }

@@ -64,13 +64,10 @@ class Row:
 
 
 def compared_values(a: Row, b: Row) -> tuple[float, float] | None:
-    """Return the values of two rows for a comparison: means over the seeds that both rows have.
-
-    Slow cells have fewer seeds than other cells, and every seed has its own folds.
-    """
+    """Return the values of two rows for a comparison: means over the seeds that both rows have."""
+    seeds = [seed for seed in a.by_seed if seed in b.by_seed]
     if a.value is None or b.value is None:
         return None
-    seeds = [seed for seed in a.by_seed if seed in b.by_seed]
     if not seeds:
         return a.value, b.value
     # fsum: the sum of Python 3.12 rounds in another way than the sum of Python 3.11.
@@ -80,11 +77,10 @@ def compared_values(a: Row, b: Row) -> tuple[float, float] | None:
 
 @dataclass(frozen=True)
 class Result:
-    """A computed table: its rows, remarks on the paper, and the paper's claims.
+    """A computed table: its rows, contradictions in the paper about it, and the paper's claims.
 
-    `remarks` are contradictions in the paper about this table. `claims` are the paper's sentences
-    about improvements, computed again from the published figures and from ours. `facts` tell what
-    was used: data, versions, threads.
+    `claims` are the paper's sentences about improvements, computed again from the published figures
+    and from ours. `facts` tell what was used: data, versions, threads.
     """
 
     table: str
@@ -103,10 +99,7 @@ class Result:
 
 
 def csv_rows(result: Result) -> list[dict[str, Any]]:
-    """Return the rows of a result with one plain value per column; unknown values are empty.
-
-    All rows have the same keys, and every part of the seconds has a column.
-    """
+    """Return the rows of a result with the same plain columns; unknown values are empty."""
     parts = sorted({part for row in result.rows for part in row.seconds})
     rows = []
     for plain in result.to_dict()["rows"]:

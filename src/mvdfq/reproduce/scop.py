@@ -54,14 +54,13 @@ class ProteinSet:
         """Return the proteins in one form; only the last form stays in memory."""
         if name == "letters":
             return self.strings
-        is_profile = name in PROFILE_VIEWS
-        read = self._profiles if is_profile else lambda _: substitution_rows(self.strings)
-        return self._read.once(name, lambda: read(name))
+        if name in PROFILE_VIEWS:
+            return self._read.once(name, lambda: self._profiles(name))
+        return self._read.once(name, lambda: substitution_rows(self.strings))
 
     def _profiles(self, values: str) -> Sequences:
         """Return the profiles in the order of the proteins, as "log-odds" or "probabilities"."""
-        if self.profiles is None:
-            raise ValueError(f"{self.name} has no profiles.")
+        assert self.profiles is not None  # cells of profiles are not run without profiles
         read = read_profiles(self.profiles, values=values)
         places = {name: i for i, name in enumerate(read.names)}
         lacking = [name for name in self.names if name not in places]
@@ -92,10 +91,9 @@ class ProteinSet:
             return np.sort(np.concatenate([positive, negative[some]]))
 
         tasks = []
-        for task in self.tasks[:n_tasks]:
-            train, test = kept(task.y_train), kept(task.y_test)
-            parts = task.train[train], task.test[test], task.y_train[train], task.y_test[test]
-            tasks.append(HomologyTask(task.family, *parts))
+        for t in self.tasks[:n_tasks]:
+            a, b = kept(t.y_train), kept(t.y_test)
+            tasks.append(HomologyTask(t.family, t.train[a], t.test[b], t.y_train[a], t.y_test[b]))
         return replace(self._with(tasks), name=f"{self.name}, a part")
 
     def _with(self, tasks: list[HomologyTask]) -> "ProteinSet":

@@ -1,25 +1,18 @@
-"""The sets of music, read from a folder."""
+"""A set of music: clips in several views, and the protocols that cut them."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property, partial
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import joblib
 import numpy as np
-from scipy.io import loadmat
 from sklearn.model_selection import StratifiedGroupKFold
 
 from mvdfq.evaluation import folds_of
-from mvdfq.io.source import Source
-from mvdfq.io.tables.arrays import read_archive
 from mvdfq.reproduce.store import Shelf
 from mvdfq.sequences import Sequences, offsets_of
 from mvdfq.symbols.base import Symbols, check_symbols
-
-# The note of every figure on these spectral bands.
-LEVELS = "FFT64: 32 levels, cut at percentiles of all clips, read as numbers"
 
 
 class Cut(NamedTuple):
@@ -54,11 +47,9 @@ class MusicSet:
 
     def view(self, name: str) -> Any:
         """Return the clips in one form, numbers or symbols; two views stay in memory."""
-        X = self._read.once(name, self.views[name])
-        if len(X) != len(self):
-            raise ValueError(
-                f"{self.name}: the view {name!r} has {len(X)} clips, expected {len(self)}."
-            )
+        X, n = self._read.once(name, self.views[name]), len(self)
+        if len(X) != n:
+            raise ValueError(f"{self.name}: the view {name!r} has {len(X)} clips, expected {n}.")
         return X
 
     @cached_property
@@ -77,10 +68,6 @@ class MusicSet:
             X = self.view(view)
             self._digests[view] = joblib.hash((X.data, X.offsets, self.labels.tolist()))
         return self._digests[view]
-
-    def shuffles(self, protocol: str) -> bool:
-        """Return whether the folds of a protocol depend on the seed."""
-        return protocol.endswith("-fold") or protocol == "artist-disjoint"
 
     def cuts(self, protocol: str, seed: int) -> list[Cut]:
         """Return the folds of a protocol."""
@@ -132,61 +119,3 @@ class MusicSet:
 def joined(clips: list[np.ndarray]) -> Sequences:
     """Return clips one after the other, without the checks of `check_sequences`."""
     return Sequences(np.concatenate(clips, axis=1), offsets_of([x.shape[1] for x in clips]))
-
-
-def _arrays(path: Path, *names: str) -> list[np.ndarray]:
-    stored = read_archive(Source(path), names)
-    return [stored[name] for name in names]
-
-
-def _ragged(frames: np.ndarray, lengths: np.ndarray) -> Sequences:
-    """Return clips that are stored one after the other, one frame per line."""
-    return Sequences(np.ascontiguousarray(frames.T, dtype=np.float32), offsets_of(lengths))
-
-
-def load_gtzan(folder: Path) -> MusicSet:
-    """Read GTZAN: ``gtzan/mfcc.npz``, and two further files if they are there.
-
-    ``gtzan/fft64_32levels.npz`` holds 64 spectral bands, ``sssk_reference/example_seq.mat`` holds
-    the codewords of the paper's author.
-    """
-    path, bands = folder / "gtzan" / "mfcc.npz", folder / "gtzan" / "fft64_32levels.npz"
-    codewords = folder / "sssk_reference" / "example_seq.mat"
-    labels, artists, split = _arrays(path, "labels", "artists", "fault_filtered_split")
-
-    def mfcc() -> Sequences:
-        return _ragged(*_arrays(path, "values", "lengths"))
-
-    def fft64() -> Sequences:
-        return _ragged(*_arrays(bands, "codes", "lengths"))
-
-    def both() -> Sequences:
-        first, second = mfcc(), fft64()
-        names = [f"mfcc {i}" for i in range(first.n_rows)]
-        names += [f"band {i}" for i in range(second.n_rows)]
-        return Sequences(np.concatenate([first.data, second.data]), first.offsets, tuple(names))
-
-    def author() -> Symbols:  # in the order of the genres, as codewords out of 1024
-        clips = loadmat(codewords)["seq"].ravel()
-        return check_symbols([np.atleast_2d(clip.ravel().astype(np.int64)) for clip in clips], 1024)
-
-    views: dict[str, Callable[[], Any]] = {"mfcc": mfcc}
-    if bands.exists():
-        views |= {"mfcc+fft64": both, "fft64": fft64}
-    if codewords.exists():
-        views["author"] = author
-    notes = dict.fromkeys(["fft64", "mfcc+fft64"], LEVELS)
-    return MusicSet("GTZAN", views, labels, artists, split, notes=notes)
-
-
-def load_artist20(folder: Path) -> MusicSet:
-    """Read artist20: ``artist20/mfcc_middle2min.npz``."""
-    path = folder / "artist20" / "mfcc_middle2min.npz"
-
-    def mfcc() -> Sequences:
-        levels, low, high, lengths = _arrays(path, "levels", "lo", "hi", "lengths")
-        middles = low + (levels.astype(np.float32) + 0.5) * ((high - low) / 256)
-        return _ragged(middles, lengths)
-
-    labels, groups = _arrays(path, "labels", "groups")
-    return MusicSet("artist20", {"mfcc": mfcc}, labels, groups)

@@ -14,8 +14,6 @@ from mvdfq.reproduce.arrange import grouped, label, missing, published, runs, wi
 from mvdfq.reproduce.published import SECONDS
 from mvdfq.reproduce.result import Result, Row
 
-# Tables that are shown as the paper has them: kernels down, alphabets across.
-MATRICES = {"genre"}
 # Parts of a time, in their order.
 TIMED = ("learn", "encode", "count", "gram")
 # Methods that are shown of all that inner validation chose.
@@ -46,11 +44,7 @@ class Block(NamedTuple):
 
 
 def blocks(result: Result) -> list[Block]:
-    """Return a result as blocks that fit a terminal of 100 columns.
-
-    Every reading has a block for each protocol, then a block of the settings that were used. The
-    places that were not measured, the claims and the remarks come last.
-    """
+    """Return a result as blocks that fit a terminal of 100 columns."""
     shown: list[Block] = []
     for reading, rows in grouped(result.rows, lambda row: row.reading).items():
         shown += _figures(result.table, rows)
@@ -72,7 +66,7 @@ def blocks(result: Result) -> list[Block]:
 
 
 def _figures(table: str, rows: Sequence[Row]) -> list[Block]:
-    if table not in MATRICES:
+    if table != "genre":  # the paper has this table with kernels down and alphabets across
         groups = grouped(rows, lambda row: (row.reading, row.protocol, row.metric))
         return [_list(_title(*key), same) for key, same in groups.items()]
     # Each scheme, and each alphabet that the paper does not have, gets its own matrix.
@@ -85,13 +79,8 @@ def _figures(table: str, rows: Sequence[Row]) -> list[Block]:
 
 def _title(reading: str, protocol: str, metric: str, name: str = "", scheme: str = "") -> str:
     stricter = "; the paper's figures are of plain folds" if protocol in words.STRICTER else ""
-    parts = (
-        name,
-        words.READING_WORDS.get(reading, reading),
-        words.SCHEME_WORDS.get(scheme),
-        protocol,
-        words.METRICS.get(metric, metric),
-    )
+    run = words.READING_WORDS.get(reading, reading), words.SCHEME_WORDS.get(scheme)
+    parts = name, *run, protocol, words.METRICS.get(metric, metric)
     return ", ".join(filter(None, parts)) + stricter
 
 

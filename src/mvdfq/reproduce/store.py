@@ -2,12 +2,11 @@
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from mvdfq._utils.files import replace_file
-from mvdfq._utils.threads import Report
 
 # Records of another format are not used. Format 2: one prediction for each multi-class scheme.
 FORMAT = 2
@@ -43,33 +42,6 @@ class Store:
         """Return the file of a key."""
         text = json.dumps([FORMAT, key], sort_keys=True)
         return self.folder / f"{hashlib.sha256(text.encode()).hexdigest()[:32]}.json"
-
-
-def complete(
-    jobs: Sequence[Any],
-    store: Store,
-    work: Callable[[Sequence[Any]], Iterable[tuple[Any, Record]]] | None,
-    progress: Report | None = None,
-) -> dict[Any, Record]:
-    """Return the records of jobs, and compute the records that the store does not hold.
-
-    A job has a `key`: everything that its record depends on, as plain numbers and text. Jobs with
-    equal keys are computed once. `work` yields each job with its record as soon as the record is
-    there, and the record is kept at once: an interrupted run loses one job at most. If `work` is
-    None, nothing is computed and only kept records are returned.
-    """
-    lacking = {store.path(job.key): job for job in jobs if store.get(job.key) is None}
-    n_kept = len(jobs) - len(lacking)
-    if work is not None:
-        for i, (job, record) in enumerate(work([*lacking.values()]), start=1):
-            store.put(job.key, record)
-            if progress is not None:
-                progress(n_kept + i, len(jobs))
-    kept = {job: store.get(job.key) for job in jobs}
-    records = {job: record for job, record in kept.items() if record is not None}
-    if work is not None and len(records) < len(jobs):
-        raise OSError(f"{store.folder}: a record that was just written cannot be read back.")
-    return records
 
 
 class Shelf:

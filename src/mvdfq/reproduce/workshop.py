@@ -6,7 +6,7 @@ The table of running times has the seconds of the kernel matrix of all clips on 
 import platform
 import re
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -103,7 +103,7 @@ class Workshop:
                 answers[problems.scheme] = {
                     "predicted": known[predicted].tolist(),
                     "C": trained.C,
-                    "score": _validated(trained),
+                    "score": float(np.nan_to_num(trained.score)),  # 0 without inner folds
                 }
             return answers
 
@@ -111,11 +111,11 @@ class Workshop:
         self, method: StringMethod, X: Any, train: np.ndarray, whole: bool = True
     ) -> Symbols:
         """Return the symbols of all clips or of the training part, which the quantizer learns."""
+        part = X if whole else X[train]
         if method.symbols is None:
-            return X if whole else X[train]
+            return part
         key = method.view, str(method.symbols), len(X), whole, train.tobytes()
-        learned, part = clone(method.symbols), X if whole else X[train]
-        return self._symbols.once(key, lambda: learned.fit(X[train]).transform(part))
+        return self._symbols.once(key, lambda: clone(method.symbols).fit(X[train]).transform(part))
 
     def _gram(self, method: StringMethod, symbols: Symbols, train: np.ndarray) -> np.ndarray:
         """Return the kernel values of all pairs of clips; rows constant in `train` are left out.
@@ -147,14 +147,13 @@ class Workshop:
         self, K: np.ndarray, y: np.ndarray, groups: Any, seed: int, method, folds: int = FOLDS
     ) -> list[tuple[Problems, Trained]]:
         """Train the schemes of a method on classes 0, 1, ...; every class has a member."""
-        schemes = [method.scheme] if method.scheme else SCHEMES
-        penalties = CANDIDATES if method.C is None else [method.C]
-        problems = [Problems(len(np.unique(y)), scheme) for scheme in schemes]
-        trainers = [
-            Trainer(p, y, np.ones(len(y)), groups, folds, seed, self.n_jobs) for p in problems
-        ]
-        # `lambda _: K`: these kernel values do not depend on which clips an inner fold learns from.
-        return [(trainer.problems, trainer(lambda _: K, penalties)) for trainer in trainers]
+        penalties, found = CANDIDATES if method.C is None else [method.C], []
+        for scheme in [method.scheme] if method.scheme else SCHEMES:
+            problems = Problems(len(np.unique(y)), scheme)
+            trainer = Trainer(problems, y, np.ones(len(y)), groups, folds, seed, self.n_jobs)
+            # these kernel values do not depend on which clips an inner fold learns from
+            found.append((problems, trainer(lambda _: K, penalties)))
+        return found
 
     def _score(self, method: Any, data: MusicSet, some: np.ndarray, groups, seed) -> float:
         """Return the accuracy of a method in inner folds, with its best C and scheme."""
@@ -168,16 +167,11 @@ class Workshop:
         symbols = self._encoded(method, X, some, whole=False)
         K = method.sequence_kernel(self.n_jobs, self.memory_limit).fit_transform(symbols)
         trained = self._train(K, y, groups, seed, method, CHOICE_FOLDS)
-        return max(_validated(each) for _, each in trained)
+        return max(float(np.nan_to_num(each.score)) for _, each in trained)
 
 
 def _of(groups: np.ndarray | None, members: np.ndarray) -> np.ndarray | None:
     return None if groups is None else groups[members]
-
-
-def _validated(trained: Trained) -> float:
-    """Return the accuracy in the inner folds; 0 without inner folds."""
-    return float(np.nan_to_num(trained.score))
 
 
 def _subset(y: np.ndarray, size: int, seed: int) -> np.ndarray:
@@ -203,29 +197,26 @@ def _timed(seconds: dict[str, float], name: str) -> Iterator[None]:
 
 
 def timed(
-    methods: Sequence[StringMethod], data: MusicSet, store: Store, worker: Workshop | None
-) -> list[Record | None]:
-    """Return the seconds of methods on all clips with one thread: learn, encode, count and Gram.
+    method: StringMethod, data: MusicSet, store: Store, worker: Workshop | None
+) -> Record | None:
+    """Return the seconds of a method on all clips with one thread: learn, encode, count and Gram.
 
     Counting words is the time of the diagonal; the Gram is the time of the rest of the matrix.
     Without a worker nothing is measured, and a method without a kept record has None.
     """
-    records = []
-    for method in methods:
-        key = {
-            "data": data.digest(method.view),
-            "timing": str(method),
-            "repeats": REPEATS,
-            "processor": processor(),
-            "source": source_digest("mvdfq.reproduce.workshop"),
-        }
-        record = store.get(key)
-        if record is None and worker is not None:
-            with threadpool_limits(1):
-                record = _seconds(method, data, worker.memory_limit)
-            store.put(key, record)
-        records.append(record)
-    return records
+    key = {
+        "data": data.digest(method.view),
+        "timing": str(method),
+        "repeats": REPEATS,
+        "processor": processor(),
+        "source": source_digest("mvdfq.reproduce.workshop"),
+    }
+    record = store.get(key)
+    if record is None and worker is not None:
+        with threadpool_limits(1):
+            record = _seconds(method, data, worker.memory_limit)
+        store.put(key, record)
+    return record
 
 
 def processor() -> str:

@@ -28,12 +28,10 @@ WIDTHS = (0.1, 0.3, 1.0)
 class Baseline(ClassifierMixin, BaseEstimator):
     """Base of the classifiers; subclasses implement `_learn` and `_scores`.
 
-    Everything is learned in `fit`, from the training sequences alone. All methods take sequences
-    as `mvdfq.check_sequences` does. The parameters are the fields of the dataclass.
+    Everything is learned in `fit`, from the training sequences alone. No value may be missing
+    (NaN). The parameters are the fields of the dataclass.
     """
 
-    #: Whether missing values (NaN) are left out of the computation; if not, they are refused.
-    takes_missing = False
     #: An optional package that the method needs.
     needs = ""
 
@@ -79,9 +77,8 @@ class Baseline(ClassifierMixin, BaseEstimator):
         X, name = check_sequences(X, n_channels=n_channels), type(self).__name__
         for j in np.flatnonzero(X.symbolic_mask):
             raise ValueError(f"{name} needs numbers, but channel {j} holds symbols.")
-        if not self.takes_missing:
-            hint = f"{name} needs every value, fill it in first"
-            refuse(np.isnan(X.data), X, "is missing (NaN)", hint)
+        hint = f"{name} needs every value, fill it in first"
+        refuse(np.isnan(X.data), X, "is missing (NaN)", hint)
         for i in np.flatnonzero(X.lengths < self._shortest()):
             raise ValueError(
                 f"Sequence {i} has {X.lengths[i]} frames, {name} needs at least "
@@ -98,13 +95,13 @@ class VectorClassifier(Baseline):
 
     .. math:: k(v, w) = \exp(-\gamma \lVert v - w \rVert^2)
 
-    Five inner folds choose :math:`\gamma` and the penalty `C`. Subclasses implement `_describe`;
-    if sequences cannot be described one by one, they implement `_vectors`. `validation_score_` is
-    the accuracy of the chosen values in the inner folds; NaN if a class has a single member.
+    Five inner folds choose :math:`\gamma` and the penalty `C`. Subclasses implement `_describe`,
+    or `_vectors` if sequences cannot be described one by one. `validation_score_` is the accuracy
+    in the inner folds; NaN if a class has a single member.
     """
 
     def _describe(self, x: np.ndarray) -> Any:
-        """Return the vector of one sequence; NaN in the vector says that too much is missing."""
+        """Return the vector of one sequence."""
         raise NotImplementedError
 
     def _learn(self, X: Sequences, y: np.ndarray, groups: np.ndarray | None) -> None:
@@ -128,13 +125,7 @@ class VectorClassifier(Baseline):
         return self._vectors(X)
 
     def _vectors(self, X: Sequences) -> np.ndarray:
-        vectors = np.array([self._describe(x.astype(float)) for x in X], dtype=float)
-        for i in np.flatnonzero(~np.isfinite(vectors).all(axis=1)):
-            raise ValueError(
-                f"Sequence {i} misses too much (NaN) for {type(self).__name__}; "
-                f"leave it out or fill it in first."
-            )
-        return vectors
+        return np.array([self._describe(x.astype(float)) for x in X], dtype=float)
 
 
 def trainer_of(y: np.ndarray, groups: np.ndarray | None) -> Trainer:
@@ -162,8 +153,7 @@ def block_starts(n_frames: int, n_blocks: int) -> np.ndarray:
 
 def averaged(x: np.ndarray, n_blocks: int) -> np.ndarray:
     """Return the mean frame of each block; a shorter sequence stays as it is."""
-    n_frames = x.shape[1]
-    if n_frames <= n_blocks:
+    if x.shape[1] <= n_blocks:
         return x
-    starts = block_starts(n_frames, n_blocks)
-    return np.add.reduceat(x, starts, axis=1) / np.diff(starts, append=n_frames)
+    starts = block_starts(x.shape[1], n_blocks)
+    return np.add.reduceat(x, starts, axis=1) / np.diff(starts, append=x.shape[1])

@@ -30,10 +30,8 @@ class MeanVariance(VectorClassifier):
 
     .. math:: v = (\mu_1, \ldots, \mu_R, \sigma_1^2, \ldots, \sigma_R^2)
 
-    13 channels give 26 numbers. Missing values (NaN) do not count.
+    13 channels give 26 numbers.
     """
-
-    takes_missing = True
 
     def _describe(self, x: np.ndarray) -> np.ndarray:
         return mean_and_variance(x)
@@ -47,16 +45,13 @@ class MAR(VectorClassifier):
 
     The vector holds :math:`\mu`, the :math:`A_l` and the upper triangle of the covariance of
     :math:`e_t`: 611 numbers for 13 channels and :math:`p = 3`. Ridge regression on standardized
-    channels finds the coefficients, also for short sequences. Frames whose past holds a NaN are
-    left out.
+    channels finds the coefficients, also for short sequences.
     """
 
     # Number of frames before a frame that are used, p.
     order: int = 3
     # Penalty on the squares of the matrices, for every frame.
     ridge: float = 0.1
-
-    takes_missing = True
 
     def _shortest(self) -> int:
         # The covariance needs two frames with a whole past: one frame equals its own mean.
@@ -74,23 +69,19 @@ class MAR(VectorClassifier):
 
 
 def describe_autoregression(x: np.ndarray, order: int, ridge: float) -> np.ndarray:
-    """Return mean, matrices by rows, and upper triangle; NaN if no frame has a whole past."""
+    """Return mean, matrices by rows, and upper triangle of the covariance."""
     n_channels, n_frames = x.shape
     before = [x[:, order - lag : n_frames - lag] for lag in range(1, order + 1)]
-    # a one above the frames before each frame; frames whose past holds a NaN are left out
+    # a one above the frames before each frame
     past, now = np.concatenate([np.ones((1, n_frames - order)), *before]), x[:, order:]
-    whole = ~np.isnan(past).any(axis=0) & ~np.isnan(now).any(axis=0)
-    past, now = past[:, whole], now[:, whole]
-    upper = np.triu_indices(n_channels)
-    if not now.size:
-        return np.full(len(past) * n_channels + len(upper[0]), np.nan)
     penalty = ridge * now.shape[1] * np.eye(len(past))
     penalty[0, 0] = 0.0  # the mean is not penalized
     coefficients = np.linalg.solve(past @ past.T + penalty, past @ now.T)
     errors = now - coefficients.T @ past
     covariance = errors @ errors.T / now.shape[1]
     matrices = coefficients[1:].reshape(order, n_channels, n_channels).transpose(0, 2, 1)
-    return np.concatenate([coefficients[0], matrices.ravel(), covariance[upper]])
+    upper = covariance[np.triu_indices(n_channels)]
+    return np.concatenate([coefficients[0], matrices.ravel(), upper])
 
 
 @dataclass(eq=False, repr=False)
@@ -123,8 +114,7 @@ class DWCH(VectorClassifier):
     def _describe(self, x: np.ndarray) -> np.ndarray:
         import pywt
 
-        (waveform,) = x
-        bands = pywt.wavedec(waveform, "db8", level=self.level)
+        bands = pywt.wavedec(x[0], "db8", level=self.level)
         return np.concatenate([moments_and_energy(band) for band in bands])
 
 
@@ -223,13 +213,11 @@ class GAK(_Aligned):
     def _learn(self, X: Sequences, y: np.ndarray, groups: np.ndarray | None) -> None:
         from tslearn.metrics import cdist_gak, sigma_gak
 
-        trainer = trainer_of(y, groups)
-        self.scaler_ = Standardize().fit(X)
+        trainer, self.scaler_ = trainer_of(y, groups), Standardize().fit(X)
         self.train_ = self._shortened(X)
         # 0 if all frames are equal
         self.sigma_ = float(sigma_gak(self.train_, random_state=SEED)) or 1.0
-        # tslearn divides by the norms already
-        values = cdist_gak(self.train_, sigma=self.sigma_)
+        values = cdist_gak(self.train_, sigma=self.sigma_)  # divided by the norms
         self.trained_ = trainer(lambda learn: values)
         self.C_, self.problems_ = self.trained_.C, trainer.problems
 

@@ -18,10 +18,9 @@ from mvdfq.cli.demo import demo
 from mvdfq.cli.doctor import cache, doctor
 from mvdfq.cli.errors import described, one_line_warnings, watched_interrupts
 from mvdfq.cli.evaluate import evaluate
-from mvdfq.cli.explain import explain
+from mvdfq.cli.explain import explain, mutate
 from mvdfq.cli.gram import gram
 from mvdfq.cli.inspect import inspect
-from mvdfq.cli.mutate import mutate
 from mvdfq.cli.output import note
 from mvdfq.cli.predict import USUAL_P, predict
 from mvdfq.cli.reproduce import reproduce

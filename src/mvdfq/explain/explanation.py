@@ -271,12 +271,14 @@ class Explanation:
             tuple(frames.tolist()),
             None if rate is None else float(frames[0] / rate),
             float(mine.sum()),
-            self.are_letters and len(self.channels) == 1,
+            self.are_letters,
         )
 
     @cached_property
     def are_letters(self) -> bool:
-        """Whether all symbols are letters: one character, or a group of them such as [KR]."""
+        """Whether the sequence is a string: one channel of letters or of groups such as [KR]."""
+        if len(self.channels) > 1 or self.curves is not None:
+            return False
         return all(LETTER.fullmatch(name) for names in self.names for name in names)
 
     def symbol_name(self, row: int, code: int) -> str:
@@ -328,7 +330,7 @@ class Explanation:
         figure : matplotlib.figure.Figure
             Rows of symbols above, evidence below, with the same time axis.
         """
-        from mvdfq.explain.figures.sequence import symbols
+        from mvdfq.explain.figures import symbols
 
         return symbols(self, label)
 

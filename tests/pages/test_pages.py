@@ -15,7 +15,7 @@ from numpy.testing import assert_allclose
 import mvdfq
 from mvdfq.evaluation import evaluate
 from mvdfq.explain.moments import Moment
-from mvdfq.pages import details, health, html, outcome, report as reports, run as runs, stretches
+from mvdfq.pages import details, html, outcome, report as reports, run as runs, stretches
 from mvdfq.pages.contents import tidy
 from mvdfq.pages.details import other_class
 from mvdfq.pages.outcome import describe
@@ -362,7 +362,7 @@ def test_both_strands_are_shown_as_one():
 
 
 def test_health_sees_duplicates_gaps_and_groups(run):
-    found = health.health(run)
+    found = outcome.health(run)
     assert found["sequences_with_gaps"] == 1
     assert found["exact_duplicates"]["n"] == 0
     assert found["groups_on_both_sides"] > 0

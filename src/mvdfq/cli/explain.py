@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 from mvdfq._utils.files import replace_file, replacing
 from mvdfq.cli import options as o
-from mvdfq.cli.errors import Refused
+from mvdfq.cli.errors import Refused, check_output
 from mvdfq.cli.output import (
     Format,
     command_line,
@@ -22,7 +22,6 @@ from mvdfq.cli.output import (
 )
 from mvdfq.cli.predict import load, new_data, warn_of_training_data
 from mvdfq.cli.shared import in_words
-from mvdfq.cli.train import check_output
 
 # Neither files that are left out nor another cache matter for one sequence.
 WITHOUT = (

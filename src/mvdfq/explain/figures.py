@@ -1,6 +1,6 @@
 """Pictures for papers, by matplotlib, which is imported only when a picture is drawn.
 
-Every function returns a `matplotlib.figure.Figure`; ``figure.savefig("name.pdf")`` writes it.
+Every function returns a `matplotlib.figure.Figure`; ``figure.savefig("name.pdf")`` writes the file.
 """
 
 from collections.abc import Mapping
@@ -34,17 +34,12 @@ def _times(n_frames: int, sampling_rate: float | None) -> tuple[np.ndarray, str]
 
 
 def confusion(evaluation: Any) -> Any:
-    """Draw the confusion matrix of an evaluation.
+    """Draw the confusion matrix of an evaluation: lines are true classes, columns predictions.
 
     Parameters
     ----------
     evaluation : Evaluation
         The result of `mvdfq.evaluate`.
-
-    Returns
-    -------
-    figure : matplotlib.figure.Figure
-        Lines are true classes, columns are predictions.
 
     Examples
     --------
@@ -77,11 +72,6 @@ def map_of(report: Any) -> Any:
     ----------
     report : Report or dict
         The result of `mvdfq.report`, or its data.
-
-    Returns
-    -------
-    figure : matplotlib.figure.Figure
-        One mark per sequence, by class.
 
     Examples
     --------
@@ -119,11 +109,6 @@ def importance(clf: Any, most: int = 30) -> Any:
     most : int, default=30
         Number of channels to draw, the most important first.
 
-    Returns
-    -------
-    figure : matplotlib.figure.Figure
-        One bar per channel.
-
     Examples
     --------
     >>> import mvdfq
@@ -142,7 +127,7 @@ def importance(clf: Any, most: int = 30) -> Any:
 
 
 def error_by_bins(n_bins: Any, errors: Any, spread: Any = None) -> Any:
-    """Draw the error against the number of bins.
+    """Draw the error against the number of bins, one mark each.
 
     Parameters
     ----------
@@ -154,11 +139,6 @@ def error_by_bins(n_bins: Any, errors: Any, spread: Any = None) -> Any:
 
     spread : sequence of float, default=None
         Standard deviation of each error.
-
-    Returns
-    -------
-    figure : matplotlib.figure.Figure
-        A line with one mark per number of bins.
 
     Examples
     --------
@@ -183,7 +163,7 @@ def _text(name: Any) -> str:
 
 
 def codebook(quantizer: Any, x: Any, channels: Any = (0, 1)) -> Any:
-    """Draw the frames of a sequence among the codewords, and the codeword of each frame.
+    """Draw the frames of a sequence among the codewords (left), and the codeword of each frame.
 
     Parameters
     ----------
@@ -195,11 +175,6 @@ def codebook(quantizer: Any, x: Any, channels: Any = (0, 1)) -> Any:
 
     channels : pair of int, default=(0, 1)
         The two channels that are drawn.
-
-    Returns
-    -------
-    figure : matplotlib.figure.Figure
-        Left, two channels against each other; right, the codeword of each frame.
 
     Examples
     --------
@@ -224,7 +199,7 @@ def codebook(quantizer: Any, x: Any, channels: Any = (0, 1)) -> Any:
 
 
 def direct(quantizer: Any, x: Any, most: int = 12) -> Any:
-    """Draw the channels of a sequence, and the bin of each value, channel by channel.
+    """Draw the channels of a sequence (left), and the bin of each value, channel by channel.
 
     Parameters
     ----------
@@ -236,11 +211,6 @@ def direct(quantizer: Any, x: Any, most: int = 12) -> Any:
 
     most : int, default=12
         Number of channels that are drawn.
-
-    Returns
-    -------
-    figure : matplotlib.figure.Figure
-        Left, the values; right, the bins.
 
     Examples
     --------
@@ -270,7 +240,7 @@ def _steps(axes: Any, rows: np.ndarray, rate: float | None, what: str, colours: 
 
 
 def evidence(explanation: Any, x: Any, label: Any = None) -> Any:
-    """Draw the channels of a sequence over the exact evidence of each channel and moment.
+    """Draw each channel of a sequence over its exact evidence, and the sum of all channels below.
 
     Parameters
     ----------
@@ -282,11 +252,6 @@ def evidence(explanation: Any, x: Any, label: Any = None) -> Any:
 
     label : object, default=None
         The class, or in one-vs-one the pair; None means the predicted class.
-
-    Returns
-    -------
-    figure : matplotlib.figure.Figure
-        One band per channel, and the sum of all channels below.
 
     Examples
     --------
@@ -372,17 +337,12 @@ def _draw_sums(axes: Any, edges: np.ndarray, evidence: np.ndarray) -> None:
 
 
 def mutations(found: Any) -> Any:
-    """Draw the effect of every single substitution of a string as a heat map.
+    """Draw the effect of every single substitution of a string; blue speaks for the class.
 
     Parameters
     ----------
     found : Mutations
         The result of `SequenceClassifier.mutate`.
-
-    Returns
-    -------
-    figure : matplotlib.figure.Figure
-        One line per letter that is put in, one column per position. Blue speaks for the class.
 
     Examples
     --------

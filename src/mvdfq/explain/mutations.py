@@ -114,31 +114,14 @@ class Mutations(Short):
     effects: np.ndarray
 
     def top(self, n: int = 10) -> list[tuple[Change, float]]:
-        """Return the changes with the largest effects.
-
-        Parameters
-        ----------
-        n : int, default=10
-            Number of changes.
-
-        Returns
-        -------
-        found : list of tuple
-            Changes and their effects, the largest first.
-        """
+        """Return the `n` changes with the largest effects, and their effects."""
         order = np.argsort(-np.abs(self.effects), kind="stable")[:n]
         return [(self.changes[i], float(self.effects[i])) for i in order]
 
     def matrix(self) -> tuple[list[str], np.ndarray]:
-        """Return the effects of single substitutions, as a heat map shows them.
+        """Return the letters that are put in, and the effects of single substitutions.
 
-        Returns
-        -------
-        letters : list of str
-            The letters that are put in.
-
-        effects : ndarray of shape (n_letters, n_positions)
-            The effects; NaN where nothing was changed.
+        The effects are (n_letters, n_positions), NaN where nothing was changed.
         """
         single = [i for i, one in enumerate(self.changes) if len(one.ref) == len(one.alt) == 1]
         letters = sorted({self.changes[i].alt for i in single})

@@ -10,9 +10,8 @@ import numpy as np
 from mvdfq._utils.threads import Report
 from mvdfq._utils.version import __version__
 from mvdfq.pages.details import details
-from mvdfq.pages.health import health
 from mvdfq.pages.matters import matters
-from mvdfq.pages.outcome import confusions, trust, verdict
+from mvdfq.pages.outcome import confusions, health, trust, verdict
 from mvdfq.pages.run import Run
 from mvdfq.pages.similar import atlas
 from mvdfq.pages.stretches import stretches

@@ -27,8 +27,6 @@ LONGEST_UNIT = 12
 def unit_of(name: str) -> str | None:
     """Return the unit at the end of the name of a channel, in round or square brackets.
 
-    Examples
-    --------
     >>> unit_of("accel x (m/s2)"), unit_of("skin [%]"), unit_of("take (2)"), unit_of("(V)")
     ('m/s2', '%', None, None)
     """

@@ -107,7 +107,7 @@ class PageOptions:
         """Write the page of an evaluation, if one is wanted."""
         if self.report is None:
             return
-        from mvdfq.pages.clips import sound_files
+        from mvdfq.pages.contents import sound_files
         from mvdfq.pages.report import finish
         from mvdfq.pages.run import Run
 

@@ -99,7 +99,7 @@ def explain(
 
 def _write_page(clf: Any, read: Any, place: int, data: Path, output: Path) -> None:
     """Write the page about one sequence; the sound file of the sequence is played there."""
-    from mvdfq.pages.clips import sound_files
+    from mvdfq.pages.contents import sound_files
     from mvdfq.pages.report import explanation_page
 
     name = read.names[place]

@@ -262,8 +262,8 @@ class Explanation:
         the `n` words with the most evidence. Evidence by channel is None if shares are unknown.
         """
         return {
-            "predicted": _plain(self.predicted),
-            "labels": [_plain(label) for label in self.labels],
+            "predicted": self.predicted,
+            "labels": [list(one) if isinstance(one, tuple) else one for one in self.labels],
             "margins": self.margins.tolist(),
             "constant": self.constant.tolist(),
             "rows": list(self.row_names),
@@ -340,9 +340,3 @@ def largest_channels(why: Explanation, row: int) -> tuple[str, ...]:
     if shares[order[0]] < 1.5 * shares.mean():  # shares are nearly equal: no channel stands out
         enough = len(order) if len(order) < 4 else 0
     return tuple(why.channels[c] for c in order[:enough])
-
-
-def _plain(label: Any) -> Any:
-    if isinstance(label, tuple):
-        return [_plain(one) for one in label]
-    return label.item() if isinstance(label, np.generic) else label

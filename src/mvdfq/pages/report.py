@@ -11,8 +11,7 @@ from mvdfq._utils.files import replace_file
 from mvdfq.classifier.estimator import SequenceClassifier
 from mvdfq.classifier.search import SequenceClassifierCV
 from mvdfq.evaluation import Evaluation, Fold, answers, evaluate
-from mvdfq.pages.clips import clips_of
-from mvdfq.pages.contents import contents, names_of, tidy
+from mvdfq.pages.contents import clips_of, contents, names_of, tidy
 from mvdfq.pages.details import details
 from mvdfq.pages.html import foreign_files, page, write_csv, write_json
 from mvdfq.pages.matters import of_model, removal

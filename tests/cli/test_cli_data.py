@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import soundfile
 
-from commands import RATE, run, run_process, tone
+from commands import RATE, run, run_process, tone, write_sounds
 
 pytestmark = pytest.mark.slow
 
@@ -53,6 +53,17 @@ def test_fewer_than_half_of_the_records_kept_is_an_error(tmp_path, command):
     _, err = run(*command, path, code=3, cwd=tmp_path)
     assert "only 4 of 9 sequences can be read" in err
     assert "hint: the first problem: " in err
+
+
+def test_sound_gets_the_advice_of_its_preset(tmp_path):
+    folder = tmp_path / "my sounds"
+    folder.mkdir()
+    write_sounds(folder, 2)
+    advice = f"mvdfq train '{folder}' -o MODEL --preset music"
+    assert run("inspect", folder)[1].count(advice) == 1
+    assert advice in json.loads(run("inspect", folder, "--format", "json")[0])["remarks"][-1]
+    assert "--preset music" not in run("inspect", folder, "-q")[1]
+    assert "--preset" not in run("inspect", fasta(tmp_path / "a.fasta", ["1", "0"] * 5))[1]
 
 
 # Tables -----------------------------------------------------------------------------------------

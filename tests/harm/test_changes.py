@@ -180,7 +180,7 @@ def test_a_folder_that_changes_between_two_passes_is_refused(tmp_path):
 
 
 def test_a_report_does_without_the_sound_of_a_file_that_has_gone(sounds):
-    from mvdfq.pages.clips import sound_clips
+    from mvdfq.pages.contents import sound_clips
 
     files = sorted(sounds.rglob("*.wav"))
     files[1].unlink()

@@ -14,7 +14,8 @@ from numpy.testing import assert_allclose
 
 import mvdfq
 from mvdfq.evaluation import evaluate
-from mvdfq.pages import details, health, html, outcome, report as reports, run as runs, stretches
+from mvdfq.explain.moments import Moment
+from mvdfq.pages import details, html, outcome, report as reports, run as runs, stretches
 from mvdfq.pages.contents import tidy
 from mvdfq.pages.details import other_class
 from mvdfq.pages.outcome import describe
@@ -293,9 +294,9 @@ def test_a_class_is_shown_by_stretches_that_hold_what_tells():
 
 
 def test_piles_of_letters_against_their_slow_twin():
-    found = [stretches._Found(i, (0, 4), 1.0, letters=text)
-             for i, text in enumerate(["ACGT", "ACGA", "CGTA", "TTTT"])]  # fmt: skip
-    made = stretches.logo(found[0], found)
+    texts = ["ACGT", "ACGA", "CGTA", "TTTT"]
+    found = [(i, Moment((0, 4), None, (), 1.0, letters=text)) for i, text in enumerate(texts)]
+    made = stretches.logo(found[0][1], found)
     assert made["n_logo"] == 3  # TTTT has one letter of four
     expected = naive_pages.logo(["ACGT", "ACGA", " CGT"], "ACGT")
     for pile, slow in zip(made["logo"], expected, strict=True):
@@ -304,9 +305,10 @@ def test_piles_of_letters_against_their_slow_twin():
 
 def test_stretches_of_unlike_letters_are_shown_first():
     texts = ["AAAA", "AAAA", "AAAA", "AAAA", "ACGT", "TTTT"]
-    found = [stretches._Found(i, (0, 4), 1.0 - i / 10, letters=t) for i, t in enumerate(texts)]
-    assert [one.letters for one in stretches._chosen(found)][:1] == ["AAAA"]
-    assert {one.letters for one in stretches._chosen(found)} == {"AAAA", "ACGT", "TTTT"}
+    found = [(i, Moment((0, 4), None, (), 1 - i / 10, letters=t)) for i, t in enumerate(texts)]
+    letters = [one.letters for _, one in stretches.chosen(found)]
+    assert letters[0] == "AAAA"
+    assert {*letters} == {"AAAA", "ACGT", "TTTT"}
 
 
 @pytest.mark.parametrize("preset", [None, "mvdfqm-sssk"])
@@ -360,7 +362,7 @@ def test_both_strands_are_shown_as_one():
 
 
 def test_health_sees_duplicates_gaps_and_groups(run):
-    found = health.health(run)
+    found = outcome.health(run)
     assert found["sequences_with_gaps"] == 1
     assert found["exact_duplicates"]["n"] == 0
     assert found["groups_on_both_sides"] > 0

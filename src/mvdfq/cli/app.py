@@ -18,16 +18,13 @@ from mvdfq.cli.demo import demo
 from mvdfq.cli.doctor import cache, doctor
 from mvdfq.cli.errors import described, one_line_warnings, watched_interrupts
 from mvdfq.cli.evaluate import evaluate
-from mvdfq.cli.explain import explain
-from mvdfq.cli.gram import gram
+from mvdfq.cli.explain import explain, mutate
 from mvdfq.cli.inspect import inspect
-from mvdfq.cli.mutate import mutate
 from mvdfq.cli.output import note
-from mvdfq.cli.predict import USUAL_P, predict
+from mvdfq.cli.predict import USUAL_P, predict, scan
 from mvdfq.cli.reproduce import reproduce
-from mvdfq.cli.scan import scan
 from mvdfq.cli.shared import with_shared
-from mvdfq.cli.train import train
+from mvdfq.cli.train import gram, train
 
 EPILOG = (
     "Exit codes: 0 done, 2 wrong usage, 3 data cannot be read, 4 model cannot be read, 5 data or "

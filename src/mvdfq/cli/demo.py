@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 
 from mvdfq.cli.output import Format, command_line, note, show_json, show_text, table
-from mvdfq.cli.reasons import Reasons
 
 # The default, and some methods of the paper by their names.
 PRESETS = [None, "mvdfq-sssk", "mvdfqm-sssk", "hashingm-sssk", "vqm-spectrum-alt"]
@@ -28,6 +27,7 @@ def demo(
 
     Example: mvdfq demo
     """
+    from mvdfq.cli.reasons import Reasons
     from mvdfq.datasets import load_japanese_vowels
 
     start = time.perf_counter()
@@ -56,14 +56,13 @@ def demo(
     note(f"The demonstration took {time.perf_counter() - start:.0f} s.", quiet)
 
 
-def _show(rows: list[Any], reasons: Reasons, channels: list[Any], truth: Any) -> None:
+def _show(rows: list[Any], reasons: Any, channels: list[Any], truth: Any) -> None:
     """Show the results to a person; `truth` are the speakers of the test part."""
     table(rows, "Who is speaking? Trained on the official training part, tested on the test part.")
     show_text(_comparison(rows, len(truth)))
     show_text(f"\nWhy is utterance 1 by speaker {reasons.explanation.predicted}? It is truly by "
-              f"speaker {truth[0]}.\n{reasons.verdict()}")  # fmt: skip
-    for rows, heading in reasons.tables():
-        (table(rows, f"\n{heading}") if rows else show_text(f"\n{heading}"))
+              f"speaker {truth[0]}.")  # fmt: skip
+    reasons.show()
     table(channels, "\nchannels that matter most for all speakers")
     show_text(NEXT)
 

@@ -4,6 +4,7 @@ Warnings of libraries become remarks of the program, and Ctrl-C ends a command.
 """
 
 import errno
+import os
 import re
 import signal
 import threading
@@ -61,6 +62,23 @@ def check_name(output: Path) -> None:
     except OSError as error:
         message = f"{output}: {reason_of(error)}"
         raise Refused(message, "name another output", CANNOT_WRITE) from None
+
+
+def check_output(path: Path, data: Path) -> None:
+    """Raise an error for an output that cannot or must not be written, before the work."""
+    check_name(path)
+    problem, hint = "", "name another output"
+    if not path.parent.is_dir():
+        problem = f"{path.parent} is not a folder."
+        hint = "create the folder, or name another output"
+    elif path.exists() and not path.is_file():
+        problem = f"{path} exists and is not an ordinary file."
+    elif path.exists() and data.exists() and path.samefile(data):
+        problem = f"{path} holds the data, which must not be replaced."
+    elif not os.access(path.parent, os.W_OK):
+        problem = f"{path.parent} cannot be written to."
+    if problem:
+        raise Refused(problem, hint, CANNOT_WRITE)
 
 
 def described(error: BaseException) -> Refused | None:

@@ -2,7 +2,7 @@
 
 import re
 import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,11 @@ NO_GROUPS = (
     "--group names the column of a table that holds the groups; --group-pattern '_(.+)_' finds the "
     "group in the name of a file, here between two underscores"
 )
+# Options that say how a classifier is trained, or how trainings are shown.
+ONLY_TRAINING = (
+    "protocol", "seeds", "splits", "test", "report", "recipe", "group_pattern", "preset", "frames",
+    "symbols", "kernel", "C", "balanced", "class_weight", "pyramid",
+)  # fmt: skip
 # Seconds of work left that are worth an estimate.
 LONG = 60.0
 # A terminal shows no more groups than these.
@@ -91,14 +96,6 @@ class PageOptions:
             message = f"--details must be a whole number above 0 or all, got {details}."
             raise Refused(message, "for example --details 60", USAGE)
 
-    def recorder(self) -> Any:
-        """Return what `mvdfq.evaluate` calls after every fold; None if no page is wanted."""
-        if self.report is None:
-            return None
-        from mvdfq.pages.run import Recorder
-
-        return Recorder()
-
     def n_removed(self, X: Any) -> int:
         """Return how many evaluations without one channel are wanted."""
         n_channels = 1 if isinstance(X, list) else X.n_rows
@@ -110,7 +107,7 @@ class PageOptions:
         """Write the page of an evaluation, if one is wanted."""
         if self.report is None:
             return
-        from mvdfq.pages.clips import sound_files
+        from mvdfq.pages.contents import sound_files
         from mvdfq.pages.report import finish
         from mvdfq.pages.run import Run
 
@@ -146,6 +143,7 @@ def evaluate(
     import numpy as np
 
     from mvdfq.evaluation import evaluate as measure, usual_protocol
+    from mvdfq.pages.run import Recorder
 
     where = o.one_or_all(data)
     reading = parts.reading(reading, data)
@@ -183,7 +181,7 @@ def evaluate(
     if not testing.protocol:
         for remark in usual_protocol(read.y, read.groups, read.split)[1]:
             note(as_flags(remark), reading.quiet)
-    recorder = page.recorder()
+    recorder = Recorder() if page.report is not None else None
     with progress_bar("evaluating", reading.quiet) as progress:
         told = _telling(progress, page.n_removed(read.X))
         result = measure(clf, read.X, read.y, progress=told, visit=recorder, **rules)
@@ -213,20 +211,12 @@ def _telling(progress: Any, n_removed: int) -> Any:
     return report
 
 
-def _refuse_with_model(
-    testing: Testing, parts: o.Parts, reading: o.DataOptions, page: PageOptions
-) -> None:
+def _refuse_with_model(*records: Any) -> None:
     """Raise an error for options that do not apply to a trained model."""
-    given = {
-        "--protocol": testing.protocol,
-        "--seeds": testing.seeds > 1,
-        "--splits": testing.splits,
-        "--test": testing.test,
-        "--report": page.report,
-        "--recipe": reading.recipe,
-        "--group-pattern": reading.group_pattern,
-    }
-    for wrong in (name for name, value in (given | parts.given()).items() if value):
+    given = {each.name: getattr(one, each.name) != each.default
+             for one in records for each in fields(one)}  # fmt: skip
+    for name in (name for name in ONLY_TRAINING if given[name]):
+        wrong = "-C" if name == "C" else f"--{name.replace('_', '-')}"
         raise Refused(
             f"--model tests a model that is trained already; {wrong} does not work with it.",
             f"leave out {wrong} or --model",

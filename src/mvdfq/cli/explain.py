@@ -1,5 +1,7 @@
-"""``mvdfq explain``: why the classifier puts a sequence into its class, in the words of users."""
+"""``mvdfq explain``: why a sequence is in its class; ``mvdfq mutate``: what other letters do."""
 
+import csv
+import io
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -7,12 +9,19 @@ from typing import Annotated, Any
 
 from mvdfq._utils.files import replace_file, replacing
 from mvdfq.cli import options as o
-from mvdfq.cli.errors import Refused
-from mvdfq.cli.output import Format, command_line, note, show_json, show_rows, show_text, table
+from mvdfq.cli.errors import Refused, check_output
+from mvdfq.cli.output import (
+    Format,
+    command_line,
+    note,
+    show_json,
+    show_rows,
+    show_text,
+    table,
+    working,
+)
 from mvdfq.cli.predict import load, new_data, warn_of_training_data
-from mvdfq.cli.reasons import Reasons, signed
 from mvdfq.cli.shared import in_words
-from mvdfq.cli.train import check_output
 
 # Neither files that are left out nor another cache matter for one sequence.
 WITHOUT = (
@@ -20,6 +29,14 @@ WITHOUT = (
 )  # fmt: skip
 NewSequence = Annotated[o.DataOptions, WITHOUT]
 PICTURES = (".png", ".svg", ".pdf")
+# Names of the columns of a table of variants, in lower case; those of VCF are among them.
+COLUMNS = {
+    **dict.fromkeys(["name", "sequence", "#chrom", "chrom"], "name"),
+    **dict.fromkeys(["position", "pos"], "position"),
+    **dict.fromkeys(["ref", "reference"], "ref"),
+    **dict.fromkeys(["alt", "alternative"], "alt"),
+}
+NOTHING = ("", "-", ".", "*")
 
 
 def explain(
@@ -39,27 +56,26 @@ def explain(
 
     Example: mvdfq explain genres.mvdfq song.mp3 -o song.png
     """
-    check_drawn(output, data, (".html", ".json", *PICTURES))
+    from mvdfq.cli.reasons import Reasons, signed
+
+    _check_drawn(output, data, (".html", ".json", *PICTURES))
     clf = load(model)
-    asked, other = class_of(clf, class_, "--class"), class_of(clf, against, "--against")
+    asked, other = _class_of(clf, class_, "--class"), _class_of(clf, against, "--against")
     quiet, read = reading.quiet, new_data(clf, [data], reading)
-    place, x = find_sequence(read, which, data)
+    place, x = _find_sequence(read, which, data)
     one = [x] if isinstance(x, str) else x
     warn_of_training_data(clf, one, "its neighbours are other sequences", quiet)
     explanation = clf.explain(x)
     if other is not None and other == (explanation.predicted if asked is None else asked):
         raise Refused(f"--against {against} is the class in question.", "name another class")
     if output is not None and output.suffix == ".html":
-        from mvdfq.pages.clips import sound_files
-        from mvdfq.pages.report import explanation_page
-
-        files, name = sound_files(data, [read.names[place]]), read.names[place]
-        name = name if files is None else Path(name).name
-        page = explanation_page(clf, read.X, place, name, command_line(), files)
-        replace_file(output, page)
+        _write_page(clf, read, place, data, output)
         note(f"page: {output}", quiet)
+    elif output is not None and output.suffix == ".json":
+        replace_file(output, json.dumps(explanation.to_dict(top), indent=1))
     elif output is not None:
-        _write(explanation, output, top)
+        with replacing(output) as file:
+            _drawn(explanation.plot).savefig(file, format=output.suffix[1:])
     near, known = [], getattr(clf, "source_", {}).get("names", [])
     for each in clf.neighbours(x, neighbours) if neighbours else []:
         name = known[each.index] if each.index < len(known) else str(each.index)
@@ -71,26 +87,144 @@ def explain(
     if format is Format.csv:
         show_rows(reasons.word_rows() if details else reasons.flat_rows(), format)
         return
-    _show(reasons, f"sequence {place + 1} of {len(read)}", near, details, quiet)
-
-
-def _show(
-    reasons: Reasons, where: str, near: list[dict[str, Any]], details: bool, quiet: bool
-) -> None:
-    """Show the reasons to a person."""
-    show_text(f"{reasons.name} ({where})\n{reasons.verdict()}")
-    for rows, heading in reasons.tables():
-        (table(rows, f"\n{heading}") if rows else show_text(f"\n{heading}"))
+    show_text(f"{reasons.name} (sequence {place + 1} of {len(read)})")
+    reasons.show()
     if details:
         table(signed(reasons.word_rows()), "\nwords with the most evidence")
         table(signed(reasons.row_rows()), "\nrows of symbols with the most evidence")
     if near:
         table(near, "\nmost similar training sequences")
-    if not details:
-        note("--details shows the words that were counted.", quiet)
+    note("--details shows the words that were counted.", quiet or details)
 
 
-def check_drawn(output: Path | None, data: Path, endings: tuple[str, ...]) -> None:
+def _write_page(clf: Any, read: Any, place: int, data: Path, output: Path) -> None:
+    """Write the page about one sequence; the sound file of the sequence is played there."""
+    from mvdfq.pages.contents import sound_files
+    from mvdfq.pages.report import explanation_page
+
+    name = read.names[place]
+    files = sound_files(data, [name])
+    name = name if files is None else Path(name).name
+    replace_file(output, explanation_page(clf, read.X, place, name, command_line(), files))
+
+
+def mutate(
+    model: Path,
+    data: Path,
+    reading: NewSequence,
+    which: str = "1",
+    variants: Path | None = None,
+    region: str | None = None,
+    class_: str | None = None,
+    output: Path | None = None,
+    top: int = 10,
+    format: Format = Format.human,
+) -> None:
+    """Show what every single substitution, or every variant of a file, does to a decision value.
+
+    Example: mvdfq mutate peaks.mvdfq seq.fasta -o seq.svg
+    """
+    _check_drawn(output, data, (".html", *PICTURES))
+    clf = load(model)
+    label = _class_of(clf, class_, "--class")
+    read = new_data(clf, [data], reading)
+    place, x = _find_sequence(read, which, data)
+    name = read.names[place]
+    changes = None if variants is None else _variants(variants, name, len(read))
+    places = _region(region)
+    with working("deciding", reading.quiet):
+        try:
+            found = clf.mutate(x, changes, label=label, region=places)
+        except ValueError as error:  # an error about a variant names its file
+            where = "" if variants is None else f"{variants}: "
+            hint = "check that the variants belong to this sequence" if variants else "see --help"
+            raise Refused(f"{where}{error}", hint) from None
+    if output is not None:
+        _write_heat_map(found, output)
+    if format is not Format.human:
+        pairs = zip(found.changes, found.effects.tolist(), strict=True)
+        show_rows([_row(change, effect, found.label) for change, effect in pairs], format)
+        return
+    show_text(f"{name}: decision value {found.value:+.3f} for {found.label}")
+    strongest = [_row(change, effect, found.label) for change, effect in found.top(top)]
+    for row in strongest:
+        row |= {key: row[key] or "-" for key in ("ref", "alt")}
+        row["effect"] = f"{row['effect']:+.4f}"
+    table(strongest, f"\nstrongest of {len(found.changes)} changes; positions count from 1")
+    if output is None:
+        note("-o seq.svg draws a heat map, --format csv lists all changes.", reading.quiet)
+
+
+def _row(change: Any, effect: float, label: Any) -> dict[str, Any]:
+    word = "for" if effect > 0 else "against"
+    return {
+        "position": change.position + 1,
+        "ref": change.ref,
+        "alt": change.alt,
+        "effect": round(float(effect), 6),
+        "speaks": f"{word} {label}" if effect else "for no class",
+    }
+
+
+def _region(text: str | None) -> tuple[int, int] | None:
+    if text is None:
+        return None
+    first, dash, last = text.partition("-")
+    known = dash and first.isdecimal() and last.isdecimal()
+    if not known or not 1 <= int(first) <= int(last):
+        raise Refused(f"--region must be two positions, got {text}.", "for example --region 20-80")
+    return int(first) - 1, int(last)
+
+
+def _variants(path: Path, name: str, n_sequences: int) -> list[tuple[int, str, str]]:
+    """Read variants; a table with names of sequences gives those of this sequence."""
+    with path.open(newline="", encoding="utf-8") as file:
+        lines = [(i, line) for i, line in enumerate(file, 1)
+                 if line.strip() and not line.startswith("##")]  # fmt: skip
+    if not lines:
+        raise Refused(f"{path} holds no variants.", "write position, ref and alt in columns")
+    sign = "\t" if "\t" in lines[0][1] else ","
+    first, *rows = csv.reader((line for _, line in lines), delimiter=sign)
+    header = [COLUMNS.get(cell.strip().lower(), cell) for cell in first]
+    for lacking in (key for key in ("position", "ref", "alt") if key not in header):
+        problem = f"{path}, line 1: there is no column {lacking}."
+        raise Refused(problem, "the first line names the columns position, ref and alt")
+    found = []
+    for (i, _), row in zip(lines[1:], rows, strict=True):
+        cells = dict(zip(header, map(str.strip, row), strict=False))
+        if n_sequences > 1 and cells.get("name", name) != name:
+            continue
+        position, ref, alts = (cells.get(key) for key in ("position", "ref", "alt"))
+        if ref is None or alts is None or not (position or "").isdecimal():
+            problem = f"{path}, line {i}: position, ref and alt must be given, got {row}."
+            raise Refused(problem, "positions are whole numbers from 1")
+        ref = "" if ref in NOTHING else ref
+        for alt in alts.split(","):  # VCF may list several letters
+            found.append((int(position or 0) - 1, ref, "" if alt in NOTHING else alt))
+    if not found:
+        raise Refused(f"{path} holds no variant of {name}.", "--which chooses another sequence")
+    return found
+
+
+def _write_heat_map(found: Any, path: Path) -> None:
+    def draw() -> Any:
+        from mvdfq.explain.figures import mutations
+
+        return mutations(found)
+
+    figure = _drawn(draw)
+    if path.suffix != ".html":
+        with replacing(path) as file:
+            figure.savefig(file, format=path.suffix[1:])
+        return
+    picture = io.StringIO()
+    figure.savefig(picture, format="svg")
+    svg = picture.getvalue()
+    replace_file(path, "<!doctype html><meta charset='utf-8'><title>mvdfq mutate</title>"
+                       f"{svg[svg.index('<svg') :]}")  # fmt: skip
+
+
+def _check_drawn(output: Path | None, data: Path, endings: tuple[str, ...]) -> None:
     """Raise an error for an output that cannot be written or ends otherwise, before the work."""
     if output is not None:
         check_output(output, data)
@@ -98,7 +232,7 @@ def check_drawn(output: Path | None, data: Path, endings: tuple[str, ...]) -> No
             raise Refused(f"{output} must end in {in_words(endings)}.", "name another file")
 
 
-def class_of(clf: Any, name: str | None, option: str) -> Any:
+def _class_of(clf: Any, name: str | None, option: str) -> Any:
     """Return the class of this name; None stays None."""
     found = {str(label): label for label in clf.classes_.tolist()}
     if name is not None and name not in found:
@@ -106,7 +240,7 @@ def class_of(clf: Any, name: str | None, option: str) -> Any:
     return None if name is None else found[name]
 
 
-def find_sequence(read: Any, which: str, data: Path) -> tuple[int, Any]:
+def _find_sequence(read: Any, which: str, data: Path) -> tuple[int, Any]:
     """Return the index of a sequence, found by its number from 1 or by its name, and the sequence.
 
     A string is returned as it is, other sequences as a collection of one.
@@ -125,15 +259,7 @@ def find_sequence(read: Any, which: str, data: Path) -> tuple[int, Any]:
     return place, read.X[place] if isinstance(read.X, list) else read.X[[place]]
 
 
-def _write(explanation: Any, path: Path, top: int) -> None:
-    if path.suffix == ".json":
-        replace_file(path, json.dumps(explanation.to_dict(top), indent=1))
-        return
-    with replacing(path) as file:
-        drawn(explanation.plot).savefig(file, format=path.suffix[1:])
-
-
-def drawn(draw: Callable[[], Any]) -> Any:
+def _drawn(draw: Callable[[], Any]) -> Any:
     """Return the figure that a function draws; an error says which package is needed."""
     try:
         return draw()

@@ -1,6 +1,7 @@
 """``mvdfq inspect``: the contents of a data set; what a model expects and was trained on."""
 
 import re
+import shlex
 import zipfile
 from dataclasses import replace
 from pathlib import Path
@@ -74,6 +75,10 @@ def _facts_of_audio(data: Any, reading: o.DataOptions, deep: bool) -> dict[str, 
         facts = facts_of_audio(data, reading.elsewhere, progress, recipe, deep, n_jobs)
     if not deep:
         facts["remarks"] += ["only the headers of sound files are read; --deep decodes them"]
+    if len(facts["classes"]) > 1:
+        where = shlex.join(map(str, data if isinstance(data, list) else [data]))
+        advice = "for sound, speech too, the preset music is usually more accurate than the default"
+        facts["remarks"] += [f"{advice}: mvdfq train {where} -o MODEL --preset music"]
     return facts
 
 

@@ -190,12 +190,6 @@ class Parts:
     n_jobs: int = -1
     memory_limit: str | None = None
 
-    def given(self) -> dict[str, Any]:
-        """Return the values of all options, by option."""
-        names = "preset frames symbols kernel C balanced class_weight pyramid".split()
-        flags = {"C": "-C", "class_weight": "--class-weight"}
-        return {flags.get(name, f"--{name}"): getattr(self, name) for name in names}
-
     def reading(self, reading: Any, path: Any = None) -> Any:
         """Return how data are read: the kernel of profiles reads probabilities."""
         wants = re.match(r"profile\b", self.kernel or "", re.IGNORECASE)

@@ -66,8 +66,6 @@ def show_facts(facts: dict[str, Any], output: Format) -> None:
 def key_of(name: str) -> str:
     """Return the name of a fact as programs read it: small letters and underscores.
 
-    Examples
-    --------
     >>> key_of("missing values %")
     'missing_values_percent'
     """

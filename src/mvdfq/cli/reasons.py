@@ -4,6 +4,9 @@ from functools import cached_property
 from itertools import product
 from typing import Any
 
+from mvdfq.cli.output import show_text, table
+from mvdfq.explain.moments import Moment, find_moments, find_patterns, has_both_strands
+
 # Evidence below this share of the strongest is not worth a line.
 LEAST = 0.05
 # Moments that speak for the runner-up.
@@ -17,36 +20,25 @@ class Reasons:
     """
 
     def __init__(
-        self,
-        clf: Any,
-        explanation: Any,
-        name: str,
-        top: int,
-        label: Any = None,
-        against: Any = None,
+        self, clf: Any, whole: Any, name: str, top: int, label: Any = None, against: Any = None
     ) -> None:
-        self.clf, self.whole, self.name, self.top = clf, explanation, name, top
-        self.label = explanation.predicted if label is None else label
-        if against is None and len(clf.classes_) == 2 and self.label != explanation.predicted:
-            against = explanation.predicted  # two classes are one question
+        self.clf, self.whole, self.name, self.top = clf, whole, name, top
+        self.label = whole.predicted if label is None else label
+        if against is None and len(clf.classes_) == 2 and self.label != whole.predicted:
+            against = whole.predicted  # two classes are one question
         self.against = against
-        self.explanation = (
-            explanation if against is None else explanation.between(self.label, against)
-        )
+        self.explanation = whole if against is None else whole.between(self.label, against)
         self.about = self.label if against is None else (self.label, against)
         self.title = self.explanation.title(self.about)
-        self.has_letters = explanation.are_letters
-        # whether the reverse complement follows each sequence
-        self.is_joined = getattr(clf, "source_", {}).get("strands") == "both"
         self.column, self.sign = self.explanation.column(self.about)
 
     @cached_property
-    def chances(self) -> list[tuple[Any, float]]:
-        """The classes and their probabilities, the most probable first."""
+    def chances(self) -> dict[Any, float]:
+        """The probabilities of the classes, the most probable first."""
         decision = self.clf.problems_.decision(self.whole.margins[None])
-        chances = self.clf.probabilities(decision)[0]
-        pairs = zip(self.clf.classes_.tolist(), chances.tolist(), strict=True)
-        return sorted(pairs, key=lambda pair: -pair[1])
+        chances = self.clf.probabilities(decision)[0].tolist()
+        pairs = zip(self.clf.classes_.tolist(), chances, strict=True)
+        return dict(sorted(pairs, key=lambda pair: -pair[1]))
 
     @cached_property
     def sums(self) -> dict[str, float]:
@@ -59,12 +51,16 @@ class Reasons:
             "evidence_constant": float(self.sign * self.explanation.constant[self.column]),
         }
 
+    def show(self) -> None:
+        """Print the verdict and the tables."""
+        show_text(self.verdict())
+        for rows, heading in self.tables():
+            (table(rows, f"\n{heading}") if rows else show_text(f"\n{heading}"))
+
     def verdict(self) -> str:
         """Return the class, its probability, and what it is compared with, in one sentence each."""
-        value, constant = (
-            f"{self.sums[key]:+.2f}" for key in ("decision_value", "evidence_constant")
-        )
-        predicted = self.whole.predicted
+        value = f"{self.sums['decision_value']:+.2f}"
+        constant, predicted = f"{self.sums['evidence_constant']:+.2f}", self.whole.predicted
         asked = "" if self.label == predicted else f" (predicted: {predicted})"
         rather = "" if self.title == str(self.label) else f" for {self.title}"
         is_pair = isinstance(self.explanation.labels[0], tuple) and len(self.clf.classes_) > 2
@@ -77,14 +73,15 @@ class Reasons:
         return f"{self.label}, {self._chance(self.label)}{asked}. {gets} because of:"
 
     def _chance(self, label: Any) -> str:
-        return f"{dict(self.chances)[label]:.0%}".replace("%", " %")
+        return f"{self.chances[label]:.0%}".replace("%", " %")
 
     def tables(self) -> list[tuple[list[dict[str, Any]], str]]:
         """Return tables of what speaks for the class, against it, and for the runner-up."""
         what = "moments" if self.whole.symbols.sampling_rate else "frames, counted from 0,"
         shown = [(self.rows(), what)]
-        if self.has_letters:
-            what = f"regions, positions from 1{', both strands together' * self.is_joined},"
+        if self.whole.are_letters:
+            both = ", both strands together" * has_both_strands(self.whole)
+            what = f"regions, positions from 1{both},"
             shown = [(self.rows(), what), (self.letter_rows(), "words, with positions from 1,")]
         found = []
         for (rows, which), (sign, word) in product(shown, ((1, "for"), (-1, "against"))):
@@ -94,7 +91,7 @@ class Reasons:
         if self.against is not None or len(self.clf.classes_) == 2:
             return found
         # the most probable class beside the class in question
-        runner_up = next(label for label, _ in self.chances if label != self.label)
+        runner_up = next(label for label in self.chances if label != self.label)
         other = Reasons(self.clf, self.whole, self.name, self.top, runner_up, self.label)
         rows = [row for row in other.rows() if row["evidence"] > 0][:FOR_OTHER]
         speak = f"{what} that speak" if rows else "nothing speaks"
@@ -105,19 +102,16 @@ class Reasons:
         """Return moments, or regions of letters, of either sign, the strongest first."""
         rows = []
         for one in self._found:
-            row: dict[str, Any] = {"evidence": round(one.evidence, 4)}
-            if self.has_letters:
-                row |= {"letters": one.text, "where": f"positions {one.first} to {one.last}"}
-            else:
-                row |= {"when": one.when, "channels": one.what}
-            rows.append(row)
+            about = {"when": one.when, "channels": one.what}
+            if one.letters:
+                about = {"letters": one.letters, "where": one.when}
+            rows.append({"evidence": round(one.evidence, 4), **about})
         return rows
 
     def flat_rows(self) -> list[dict[str, Any]]:
         """Return numbers for programs: where a moment starts and ends, and each channel in it."""
-        if self.has_letters:
-            return [{"start": one.first, "end": one.last, "letters": one.text,
-                     "evidence": one.evidence} for one in self._found]  # fmt: skip
+        if self.whole.are_letters:
+            return self._regions("start", "end", "letters", "evidence")
         return [
             {"start": start, "end": end, "channel": channel, "evidence": evidence}
             for one in self._found
@@ -125,16 +119,16 @@ class Reasons:
             for channel, evidence in one.by_channel.items()
         ]
 
-    @cached_property
-    def _found(self) -> list[Any]:
-        """The strongest moments or regions of either sign, none weak beside the strongest."""
-        from mvdfq.explain.moments import find_moments, find_regions
+    def _regions(self, *keys: str) -> list[dict[str, Any]]:
+        """Return first and last position, letters and evidence of each region, by these keys."""
+        regions = [one for one in self._found if one.letters]
+        facts = [(one.frames[0] + 1, one.frames[1], one.letters, one.evidence) for one in regions]
+        return [dict(zip(keys, each, strict=True)) for each in facts]
 
-        found: list[Any] = (
-            find_regions(self.explanation, 10**6, self.about, self.is_joined)
-            if self.has_letters
-            else find_moments(self.explanation, 10**6, self.about, self.top)
-        )
+    @cached_property
+    def _found(self) -> list[Moment]:
+        """The strongest moments or regions of either sign, none weak beside the strongest."""
+        found = find_moments(self.explanation, 10**6, self.about, self.top)
         least = LEAST * max((abs(one.evidence) for one in found), default=0)
         kept = [one for one in found if abs(one.evidence) > least]
         of_sign = [[one for one in kept if s * one.evidence > 0][: self.top] for s in (1, -1)]
@@ -142,10 +136,8 @@ class Reasons:
 
     def letter_rows(self) -> list[dict[str, Any]]:
         """Return the words of a string with the most evidence, and their positions."""
-        from mvdfq.explain.moments import find_patterns
-
         n_frames, rows = self.explanation.by_time.shape[1], []
-        strand = n_frames // 2 if self.is_joined else n_frames
+        strand = n_frames // 2 if has_both_strands(self.whole) else n_frames
         for one in find_patterns(self.explanation, self.top, self.about):
             start, *more = one.positions
             where = f"position {start + 1}"
@@ -171,13 +163,12 @@ class Reasons:
 
     def facts(self) -> dict[str, Any]:
         """Return everything for programs."""
-        chances = {str(label): chance for label, chance in self.chances}
         return {
             "name": self.name,
             "class": str(self.label),
             "against": None if self.against is None else str(self.against),
-            "probability": chances[str(self.label)],
-            "probabilities": chances,
+            "probability": self.chances[self.label],
+            "probabilities": {str(label): chance for label, chance in self.chances.items()},
             **self.sums,
             "moments": [
                 {
@@ -189,10 +180,11 @@ class Reasons:
                     "shapes": list(one.shapes),
                     "by_channel": one.by_channel,
                 }
-                for one in ([] if self.has_letters else self._found)
+                for one in self._found
+                if not one.letters
             ],
-            "regions": [vars(one) for one in self._found] if self.has_letters else [],
-            "letters": self.letter_rows() if self.has_letters else [],
+            "regions": self._regions("first", "last", "text", "evidence"),
+            "letters": self.letter_rows() if self.whole.are_letters else [],
         }
 
 

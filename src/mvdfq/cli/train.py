@@ -1,14 +1,21 @@
-"""``mvdfq train``: data -> model file."""
+"""``mvdfq train``: data -> model file; ``mvdfq gram``: data -> kernel matrix, tile by tile."""
 
-import os
+from collections.abc import Iterator
 from dataclasses import replace
+from enum import StrEnum
+from functools import reduce
 from pathlib import Path
+from typing import Annotated, Any
 
+from mvdfq._utils.files import replace_file
 from mvdfq._utils.short import counted
 from mvdfq.cli import options as o
-from mvdfq.cli.errors import CANNOT_WRITE, Refused, check_name
-from mvdfq.cli.inspect import inner_facts
-from mvdfq.cli.output import Format, note, show_facts
+from mvdfq.cli.errors import CANNOT_WRITE, Refused, check_output
+from mvdfq.cli.inspect import inner_facts, is_model
+from mvdfq.cli.output import Format, note, printable, progress_bar, show_facts, working
+
+# Types of the stored values.
+Number = StrEnum("Number", ["float64", "float32"])
 
 
 def train(
@@ -59,27 +66,9 @@ def train(
              "measures the accuracy by a protocol.", reading.quiet)  # fmt: skip
 
 
-def check_output(path: Path, data: Path) -> None:
-    """Raise an error for an output that cannot or must not be written, before the work."""
-    check_name(path)
-    problem, hint = "", "name another output"
-    if not path.parent.is_dir():
-        problem = f"{path.parent} is not a folder."
-        hint = "create the folder, or name another output"
-    elif path.exists() and not path.is_file():
-        problem = f"{path} exists and is not an ordinary file."
-    elif path.exists() and data.exists() and path.samefile(data):
-        problem = f"{path} holds the data, which must not be replaced."
-    elif not os.access(path.parent, os.W_OK):
-        problem = f"{path.parent} cannot be written to."
-    if problem:
-        raise Refused(problem, hint, CANNOT_WRITE)
-
-
 def _tell_replaced(path: Path, quiet: bool) -> None:
     """Say which model the new model will replace; refuse to replace a file that is no model."""
     from mvdfq.classifier.saving.file import ModelFileError, load
-    from mvdfq.cli.inspect import is_model
 
     if not path.exists() or not path.stat().st_size:
         return
@@ -93,3 +82,73 @@ def _tell_replaced(path: Path, quiet: bool) -> None:
     except ModelFileError:
         what = "a model file that cannot be read"
     note(f"{path} exists and will be replaced: {what}.", quiet)
+
+
+def gram(
+    data: Path,
+    output: Path,
+    parts: Annotated[o.Parts, ("C", "balanced", "seed")],
+    reading: Annotated[o.DataOptions, ("labels", "group_pattern", "strands", "windows", "step")],
+    format: Format = Format.human,
+    dtype: Number = Number.float64,
+) -> None:
+    """Compute the kernel matrix of all pairs of sequences.
+
+    Tiles of the matrix are written to a hidden file beside the output, so the same command
+    goes on where an interrupted run stopped. Bins and codebooks are learned on all sequences,
+    or, if a folder does not fit into the memory limit, on as many sequences as fit.
+    Example: mvdfq gram recordings/ -o K.npy
+    """
+    from mvdfq.gram.checkpoint import store_gram
+
+    check_output(output, data)
+    if output.suffix != ".npy":
+        raise Refused(f"{output} must end in .npy.", "name another output")
+    clf = parts.classifier(verbose=False)
+    fitted, names = _fitted(clf, data, reading, output)
+    try:
+        with progress_bar("kernel", reading.quiet) as progress:
+            stored = store_gram(fitted, output, dtype.value, progress)
+    except OSError as error:  # the output cannot be written
+        message = str(error) if error.strerror is None else f"{output}: {error.strerror}."
+        raise Refused(message, "", CANNOT_WRITE) from None
+    lines = "".join(f"{printable(name)}\n" for name in names)
+    replace_file(output.with_suffix(".names.txt"), lines)
+    if stored.n_found:
+        note(f"{stored.n_found} of {stored.n_tiles} tiles come from an earlier run.", reading.quiet)
+    facts = {
+        "matrix": str(output),
+        "sequences": len(names),
+        "dtype": dtype.value,
+        "kernel": " ".join(repr(fitted.kernel_).split()),
+    }
+    show_facts(facts, format)
+
+
+def _fitted(clf: Any, data: Path, options: o.DataOptions, output: Path) -> tuple[Any, list[str]]:
+    """Return the fitted kernel and the names of the sequences; read a large folder in blocks."""
+    from mvdfq._utils.checks import parse_memory
+    from mvdfq.classifier.lazy import fitted_kernel, lazily_fitted_kernel
+    from mvdfq.io import Dataset
+
+    blocks = options.blocks(data, parse_memory(clf.memory_limit))
+    if blocks is None:
+        data_set = options.read(data)
+        with working("symbols", options.quiet):
+            return fitted_kernel(clf, data_set.X), list(data_set.names)
+    read: list[Any] = []
+
+    def reading() -> Iterator[Any]:
+        read.clear()  # the folder may be read twice
+        with progress_bar("reading", options.quiet) as blocks.progress:
+            for block in blocks:
+                yield block.X
+                read.append(replace(block, X=block.X[:0]))  # all but the numbers
+
+    fitted = lazily_fitted_kernel(clf, reading, output.parent)
+    facts = reduce(Dataset.joined, read)
+    options.tell(facts)
+    if fitted.n_learned < fitted.n_sequences:
+        shares = f"{fitted.n_learned} of {fitted.n_sequences} sequences"
+        note(f"Bins and codebooks are learned on {shares}, which fit into the memory limit.")
+    return fitted.kernel, list(facts.names)

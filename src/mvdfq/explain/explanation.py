@@ -160,21 +160,11 @@ class Explanation:
         return self.evidence.by_frame
 
     def column(self, label: Any = None) -> tuple[int, float]:
-        """Return the column of a class, and the sign of evidence for the class.
+        """Return the column of a class in the arrays of evidence, and a sign.
 
-        Parameters
-        ----------
-        label : object, default=None
-            The class, or in one-vs-one the pair; None means the predicted class, in one-vs-one
-            the pair of the predicted class with the smallest margin.
-
-        Returns
-        -------
-        column : int
-            Index into the arrays of evidence.
-
-        sign : float
-            -1 if negative evidence is for the class, otherwise 1.
+        `label` is the class, or in one-vs-one the pair; None means the predicted class, in
+        one-vs-one the pair of the predicted class with the smallest margin. The sign is -1 if
+        negative evidence is for the class, otherwise 1.
         """
         label = self.predicted if label is None else label
         label = label.item() if isinstance(label, np.generic) else label  # one of `classes_`
@@ -194,21 +184,10 @@ class Explanation:
     def between(self, first: Any, second: Any) -> "Explanation":
         """Return the explanation of one class against another class, as a single column.
 
-        Parameters
-        ----------
-        first : object
-            The class that positive evidence is for.
-
-        second : object
-            The class that negative evidence is for.
-
-        Returns
-        -------
-        explanation : Explanation
-            One column: one-vs-one, the machine of the pair; one-vs-rest, the difference of the
-            margins of `first` and `second`. The sequence is compared with the midpoint of the
-            average sequences of both classes, so evidence for `first` is positive, and the
-            constant is about 0.
+        Positive evidence is for `first`, negative evidence for `second`. The column is, in
+        one-vs-one, the machine of the pair, in one-vs-rest the difference of the margins of both
+        classes. The sequence is compared with the midpoint of the average sequences of both
+        classes, so the constant is about 0.
         """
         asked = [(first, second)] if isinstance(self.labels[0], tuple) else [first, second]
         for label in asked:
@@ -228,20 +207,10 @@ class Explanation:
         )
 
     def top(self, n: int = 10, label: Any = None) -> list[Reason]:
-        """Return the words with the most evidence for or against a class.
+        """Return the `n` words with the most evidence for or against a class, the largest first.
 
-        Parameters
-        ----------
-        n : int, default=10
-            Number of words to return.
-
-        label : object, default=None
-            The class, or in one-vs-one the pair; None means the predicted class.
-
-        Returns
-        -------
-        reasons : list of Reason
-            The reasons, largest evidence first; ``print(reason)`` prints one line.
+        `label` is the class, or in one-vs-one the pair; None means the predicted class.
+        ``print(reason)`` prints one line.
         """
         column, sign = self.column(label)
         blocks = self.evidence.top(column, n)
@@ -271,12 +240,14 @@ class Explanation:
             tuple(frames.tolist()),
             None if rate is None else float(frames[0] / rate),
             float(mine.sum()),
-            self.are_letters and len(self.channels) == 1,
+            self.are_letters,
         )
 
     @cached_property
     def are_letters(self) -> bool:
-        """Whether all symbols are letters: one character, or a group of them such as [KR]."""
+        """Whether the sequence is a string: one channel of letters or of groups such as [KR]."""
+        if len(self.channels) > 1 or self.curves is not None:
+            return False
         return all(LETTER.fullmatch(name) for names in self.names for name in names)
 
     def symbol_name(self, row: int, code: int) -> str:
@@ -287,20 +258,12 @@ class Explanation:
     def to_dict(self, n: int = 10) -> dict[str, Any]:
         """Return the explanation as plain numbers and text, ready for JSON.
 
-        Parameters
-        ----------
-        n : int, default=10
-            Number of words to list.
-
-        Returns
-        -------
-        explanation : dict
-            The prediction, margins, evidence by row, channel, time and layout, and the words with
-            the most evidence. Evidence by channel is None if the shares are unknown.
+        The dictionary holds the prediction, margins, evidence by row, channel, time and layout, and
+        the `n` words with the most evidence. Evidence by channel is None if shares are unknown.
         """
         return {
-            "predicted": _plain(self.predicted),
-            "labels": [_plain(label) for label in self.labels],
+            "predicted": self.predicted,
+            "labels": [list(one) if isinstance(one, tuple) else one for one in self.labels],
             "margins": self.margins.tolist(),
             "constant": self.constant.tolist(),
             "rows": list(self.row_names),
@@ -318,25 +281,14 @@ class Explanation:
     def plot(self, label: Any = None) -> Any:
         """Draw the rows of symbols as a heat map above the evidence in time; needs matplotlib.
 
-        Parameters
-        ----------
-        label : object, default=None
-            The class, or in one-vs-one the pair; None means the predicted class.
-
-        Returns
-        -------
-        figure : matplotlib.figure.Figure
-            Rows of symbols above, evidence below, with the same time axis.
+        `label` is as in `top`. Returns a `matplotlib.figure.Figure`.
         """
-        from mvdfq.explain.figures.sequence import symbols
+        from mvdfq.explain.figures import symbols
 
         return symbols(self, label)
 
     def title(self, label: Any = None) -> str:
-        """Return the class that positive evidence is for: "jazz" or "jazz rather than blues".
-
-        `label` is as in `top`.
-        """
+        """Return the class that positive evidence is for: "jazz" or "jazz rather than blues"."""
         column, sign = self.column(label)
         name = self.labels[column]
         if not isinstance(name, tuple):
@@ -388,9 +340,3 @@ def largest_channels(why: Explanation, row: int) -> tuple[str, ...]:
     if shares[order[0]] < 1.5 * shares.mean():  # shares are nearly equal: no channel stands out
         enough = len(order) if len(order) < 4 else 0
     return tuple(why.channels[c] for c in order[:enough])
-
-
-def _plain(label: Any) -> Any:
-    if isinstance(label, tuple):
-        return [_plain(one) for one in label]
-    return label.item() if isinstance(label, np.generic) else label

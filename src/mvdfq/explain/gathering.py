@@ -37,7 +37,7 @@ def explanations(
         for k, i in enumerate(places.tolist()):
             alone = [one[k : k + 1] for one in mine]
             added = {name: one[i] for name, one in sums.items()}
-            one = _One(terms, alone, baselines, classes, partial(find, k), margins[i], added)
+            one = _One(terms, alone, baselines, classes, find, k, margins[i], added)
             why = one.explanation(view, classes[predicted[i]], clf.channel_names)
             # a term may read fewer frames than the channels have
             if curves is not None and curves[i].shape[1] == why.symbols.data.shape[1]:
@@ -46,20 +46,20 @@ def explanations(
     return [found[i] for i in range(len(margins))]
 
 
-def _finder(terms: list[FittedTerm], read: list[Any], view: View) -> Callable[..., Any]:
-    """Return a function that finds the evidence of each term in sequence `k`, of all at once."""
+def _finder(terms: list[FittedTerm], read: list[Any], view: View) -> Callable[[], Any]:
+    """Return a function that finds the evidence of each sequence and each term, once for all."""
 
     @cache
     def evidence() -> list[Sequence[Evidence]]:
         pairs = zip(terms, read, strict=True)
         return list(zip(*(term.evidence(mine, view) for term, mine in pairs), strict=True))
 
-    return lambda k=0: evidence()[k]
+    return evidence
 
 
 @dataclass(frozen=True)
 class _One:
-    """One sequence as each term reads it; `find` returns its evidence of each term.
+    """One sequence as each term reads it, at place `k` of the evidence that `find` returns.
 
     Evidence takes ten times as long as a prediction, so it is found when it is first asked for.
     """
@@ -68,22 +68,22 @@ class _One:
     read: list[Any]
     baselines: Baselines
     classes: list[Any]
-    find: Callable[[], Sequence[Evidence]]
+    find: Callable[[], Sequence[Sequence[Evidence]]]
+    k: int
     margins: np.ndarray
     sums: dict[str, np.ndarray]
 
     def explanation(self, view: View, predicted: Any, channels: list[str]) -> Explanation:
         """Return the explanation of all problems."""
         pairs = zip(self.terms, self.read, strict=True)
-        rows = [term.rows(mine, 0, channels) for term, mine in pairs]
-        named = [(term.name, one) for term, one in zip(self.terms, rows, strict=True)]
-        added = self._added(view)
+        named = [(term.name, term.rows(mine, 0, channels)) for term, mine in pairs]
+        rows, added = [one for _, one in named], self._added(view)
         return Explanation(
             labels=[self.classes[i] if j < 0 else (self.classes[i], self.classes[j])
                     for i, j in self.baselines.pairs],
             predicted=predicted,
             margins=self.margins,
-            find_evidence=lambda: self._joined(self.find()),
+            find_evidence=lambda: self._joined(self.find()[self.k]),
             constant=self.margins - sum(added.values()),
             symbols=side_by_side([one.symbols for one in rows], None),
             row_names=[name for one in rows for name in one.row_names],
@@ -94,13 +94,11 @@ class _One:
             by_term=added,
             row_terms=[name for name, one in named for _ in one.row_names],
             group_terms=[name for name, one in named for _ in one.offsets],
-            contrast=self.contrast,
+            contrast=lambda first, second: self._seen_by(
+                self.baselines.between(self.classes.index(first), self.classes.index(second))),
             find_column=lambda column: self._seen_by(view.only(column)),
             curves=next((one.curves for one in rows if one.curves is not None), None),
         )  # fmt: skip
-
-    def _of_term(self, k: int) -> Evidence:
-        return self.find()[k]
 
     @property
     def _is_known(self) -> bool:
@@ -118,19 +116,13 @@ class _One:
             sums = [a - t.shift(view) for a, t in zip(sums, self.terms, strict=True)]
         return dict(zip(self.sums, sums, strict=True))
 
-    def contrast(self, first: Any, second: Any) -> Seen:
-        """Return margins for one class against another, evidence, and what each term adds."""
-        classes = self.classes.index(first), self.classes.index(second)
-        return self._seen_by(self.baselines.between(*classes))
-
     def _seen_by(self, view: View) -> Seen:
         """Return margins, evidence, and what each term adds, as a view of one column sees them."""
 
         def find() -> Evidence:
-            pairs = enumerate(zip(self.terms, self.read, strict=True))
-            return self._joined(
-                [term.contrast(mine, partial(self._of_term, k), view) for k, (term, mine) in pairs]
-            )
+            own = [partial(lambda i: self.find()[self.k][i], i) for i in range(len(self.terms))]
+            parts = zip(self.terms, self.read, own, strict=True)
+            return self._joined([term.contrast(mine, found, view) for term, mine, found in parts])
 
         return view.weigh(self.margins), find, self._added(view)
 

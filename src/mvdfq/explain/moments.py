@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from mvdfq.explain.explanation import Explanation
+from mvdfq.explain.mutations import reverse_strand
 from mvdfq.explain.reason import LETTER, pattern
 
 # Length of a moment: a tenth of the sequence, but at most half a second, or 50 frames if the
@@ -15,7 +16,7 @@ from mvdfq.explain.reason import LETTER, pattern
 PARTS, SECONDS, FEWEST, MOST = 10, 0.5, 3, 50
 # More channels than this are not named.
 MOST_CHANNELS = 3
-# Letters of a region.
+# Letters of a moment of a string.
 LETTERS = 12
 # A channel is low or high from half a standard deviation of the training values on, very low or
 # very high from one and a half on; so much must it move to rise or to fall. If the deviation is not
@@ -31,7 +32,7 @@ class Moment:
     `frames` are the first frame and the frame after the last, counted from 0; `seconds` are their
     times, None if the sampling rate is not known. `channels` are the channels with the
     most evidence, up to half of it, at most three; `shapes` say what they do. `by_channel` is the
-    evidence of all channels, by name.
+    evidence of all channels, by name. A moment of a string has `letters` instead.
     """
 
     frames: tuple[int, int]
@@ -40,6 +41,7 @@ class Moment:
     evidence: float
     shapes: tuple[str, ...] = ()
     by_channel: dict[str, float] = field(default_factory=dict)
+    letters: str = ""
 
     def __str__(self) -> str:
         return f"{self.evidence:+.4f}  {self.when}: {self.what}"
@@ -47,8 +49,10 @@ class Moment:
     @property
     def when(self) -> str:
         """The time of the moment in words."""
+        first, stop = self.frames
+        if self.letters:
+            return f"positions {first + 1} to {stop}"
         if self.seconds is None:
-            first, stop = self.frames
             return f"frame {first}" if stop - first == 1 else f"frames {first} to {stop - 1}"
         begin, end = self.seconds
         digits = 1 if round(end - begin, 3) > 0.2 else 2  # 2.1 - 1.9 is a little more than 0.2
@@ -56,12 +60,11 @@ class Moment:
 
     @property
     def what(self) -> str:
-        """The channels, and what they do, in words."""
+        """The letters, or the channels and what they do, in words."""
         shapes = self.shapes or ("",) * len(self.channels)
-        parts = [
-            f"{name} {shape}".strip() for name, shape in zip(self.channels, shapes, strict=True)
-        ]
-        return "; ".join(parts) if parts else "all channels"
+        pairs = zip(self.channels, shapes, strict=True)
+        parts = [f"{name} {shape}".strip() for name, shape in pairs]
+        return self.letters or "; ".join(parts) or "all channels"
 
 
 def find_moments(
@@ -70,10 +73,16 @@ def find_moments(
     """Return the `n` moments with the most evidence for or against a class, the largest first.
 
     Moments do not overlap. `label` is as in `Explanation.top`. `of_sign` is the largest number of
-    moments for the class, and of moments against it.
+    moments for the class, and of moments against it. The evidence of joined strands is added up.
     """
     column, sign = explanation.column(label)
     evidence, names = sign * explanation.by_frame[column], explanation.row_names
+    if explanation.are_letters:
+        text, joined = _text(explanation), has_both_strands(explanation)
+        total = on_strand(sign * explanation.by_time[column], joined)
+        places = strongest_windows(total, min(LETTERS, len(total)), n)
+        return [Moment((a, b), None, (), float(total[a:b].sum()), letters=text[a:b])
+                for a, b in places]  # fmt: skip
     if (shares := explanation.known_shares) is not None:  # else the evidence of rows is all we know
         evidence, names = shares.T @ evidence, explanation.channels
     rate, n_frames = explanation.symbols.sampling_rate, evidence.shape[1]
@@ -115,29 +124,17 @@ def strongest_windows(evidence: np.ndarray, width: int, n: int) -> list[tuple[in
     return found
 
 
-@dataclass(frozen=True)
-class Region:
-    """A stretch of letters and its evidence; positions count from 1, both ends included."""
-
-    first: int
-    last: int
-    text: str
-    evidence: float
+def has_both_strands(why: Explanation) -> bool:
+    """Tell whether the reverse complement of a string follows the string, after a gap."""
+    text = _text(why) if why.are_letters else ""
+    half = text[: len(text) // 2]
+    return bool(half.strip("?")) and text == f"{half}?{reverse_strand(half)}"
 
 
-def find_regions(
-    explanation: Explanation, n: int = 5, label: Any = None, joined: bool = False
-) -> list[Region]:
-    """Return the `n` stretches of letters with the most evidence for or against a class.
-
-    If both strands are joined, the evidence of both is added up on the given strand.
-    """
-    column, sign = explanation.column(label)
-    evidence = on_strand(sign * explanation.by_time[column], joined)
-    names = (explanation.symbol_name(0, code) for code in explanation.symbols[0][0].tolist())
-    text = "".join(name if len(name) == 1 else "?" for name in names)
-    windows = strongest_windows(evidence, min(LETTERS, len(evidence)), n)
-    return [Region(a + 1, b, text[a:b], float(evidence[a:b].sum())) for a, b in windows]
+def _text(why: Explanation) -> str:
+    """Return the letters of a string; ? stands for a gap or a group of letters."""
+    names = (why.symbol_name(0, code) for code in why.symbols[0][0].tolist())
+    return "".join(name if len(name) == 1 else "?" for name in names)
 
 
 def on_strand(evidence: np.ndarray, joined: bool) -> np.ndarray:

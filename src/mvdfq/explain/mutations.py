@@ -46,7 +46,7 @@ class Strand:
             raise ValueError("mutate takes one string of letters, got another sequence.")
         text = "".join("-" if np.isnan(one) else chr(int(one)) for one in codes)
         half = text[: len(text) // 2]
-        joined = len(text) > 2 and text == f"{half}-{_reverse(half)}"
+        joined = len(text) > 2 and text == f"{half}-{reverse_strand(half)}"
         return cls(half if joined else text, joined)
 
     def changed(self, change: Change) -> str:
@@ -64,14 +64,15 @@ class Strand:
         """Return strings as a classifier reads them, with their reverse complements if joined."""
         if not self.joined:
             return list(texts)
-        both = [f"{text}-{_reverse(text)}" for text in texts]
+        both = [f"{text}-{reverse_strand(text)}" for text in texts]
         codes = np.array([ord(letter) for text in both for letter in text], dtype=float)
         offsets = offsets_of(map(len, both))
         codes[offsets[:-1] + [len(text) for text in texts]] = np.nan
         return Sequences(codes[np.newaxis], offsets, symbolic=(True,))
 
 
-def _reverse(text: str) -> str:
+def reverse_strand(text: str) -> str:
+    """Return the reverse complement of a text of DNA or RNA."""
     found = text.translate(PAIRS)[::-1]
     return found.replace("T", "U").replace("t", "u") if "U" in text.upper() else found
 
@@ -113,31 +114,14 @@ class Mutations(Short):
     effects: np.ndarray
 
     def top(self, n: int = 10) -> list[tuple[Change, float]]:
-        """Return the changes with the largest effects.
-
-        Parameters
-        ----------
-        n : int, default=10
-            Number of changes.
-
-        Returns
-        -------
-        found : list of tuple
-            Changes and their effects, the largest first.
-        """
+        """Return the `n` changes with the largest effects, and their effects."""
         order = np.argsort(-np.abs(self.effects), kind="stable")[:n]
         return [(self.changes[i], float(self.effects[i])) for i in order]
 
     def matrix(self) -> tuple[list[str], np.ndarray]:
-        """Return the effects of single substitutions, as a heat map shows them.
+        """Return the letters that are put in, and the effects of single substitutions.
 
-        Returns
-        -------
-        letters : list of str
-            The letters that are put in.
-
-        effects : ndarray of shape (n_letters, n_positions)
-            The effects; NaN where nothing was changed.
+        The effects are (n_letters, n_positions), NaN where nothing was changed.
         """
         single = [i for i, one in enumerate(self.changes) if len(one.ref) == len(one.alt) == 1]
         letters = sorted({self.changes[i].alt for i in single})

@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 
 from mvdfq.explain.explanation import Explanation
-from mvdfq.explain.moments import find_moments, find_regions, on_strand
-from mvdfq.explain.mutations import Strand
+from mvdfq.explain.moments import find_moments, has_both_strands, on_strand
 from mvdfq.pages.run import Run
 from mvdfq.pages.similar import nearest
 from mvdfq.sequences import Sequences
@@ -57,7 +56,7 @@ def _detail(
     run: Run, f: int, place: int, other: int, points: int, why: Explanation | str
 ) -> dict[str, Any]:
     i = int(run.tested[place])
-    x, joined = run.X[i], is_joined(run, i)
+    x = run.X[i]
     plain: dict[str, Any] = {
         "sequence": place,
         "against": other,
@@ -67,15 +66,10 @@ def _detail(
     if isinstance(why, str):
         return plain | _channels(run, x, None, points) | {"note": why}
     both = why.between(run.labels[run.predicted[place]], run.labels[other])
-    if joined:
+    if joined := has_both_strands(both):
         x = x[:, : x.shape[1] // 2]
         plain["n_frames"] = x.shape[1]
     return plain | _channels(run, x, both, points, joined) | _reasons(run, f, both, place, joined)
-
-
-def is_joined(run: Run, i: int) -> bool:
-    """Tell whether a sequence of letters is followed by its reverse complement."""
-    return run.X.symbolic == (True,) and Strand.of(run.X[[i]]).joined
 
 
 def _channels(
@@ -111,21 +105,20 @@ def _reasons(run: Run, f: int, why: Explanation, place: int, joined: bool) -> di
     clf, label = run.model(f), why.labels[0]
     words = [{"evidence": one.evidence, "text": one.text, "frame": one.frames[0],
               "span": one.offsets[-1] + 1} for one in why.top(WORDS, label)]  # fmt: skip
-    if why.are_letters and run.X.symbolic == (True,):
-        moments = [(one.evidence, one.text, [one.first - 1, one.last])
-                   for one in find_regions(why, 2 * MOMENTS, label, joined)]  # fmt: skip
+    if why.are_letters:
+        found = find_moments(why, 2 * MOMENTS, label)
     else:
         found = find_moments(why, len(why.by_time[0]), label, MOMENTS)
-        some = [[one for one in found if sign * one.evidence > 0] for sign in (1, -1)]
-        moments = [(one.evidence, one.what, list(one.frames)) for one in some[0] + some[1]]
+        found.sort(key=lambda one: one.evidence < 0)  # moments for the class first
     return {
         "margin": float(why.margins[0]),
         "constant": float(why.constant[0]),
         "compared": any(term.class_means for term in clf.terms_),
-        "moments": [dict(zip(("evidence", "what", "frames"), m, strict=True)) for m in moments],
+        "moments": [{"evidence": one.evidence, "what": one.what, "frames": list(one.frames)}
+                    for one in found],
         "words": [] if joined else words,
         "neighbours": [_neighbour(run, clf, *near) for near in nearest(run, place, NEIGHBOURS)],
-    }
+    }  # fmt: skip
 
 
 def _neighbour(run: Run, clf: Any, index: int, value: float) -> dict[str, Any]:

@@ -89,16 +89,12 @@ def removal(run: Run, protocol: dict[str, Any]) -> list[dict[str, Any]] | None:
     """
     if run.X.n_rows < 2:
         return None
-    found = []
+    found, names, symbolic = [], run.X.channel_names, run.X.symbolic
     for c in range(run.X.n_rows):
-        kept = np.delete(np.arange(run.X.n_rows), c)
-        names, symbolic = run.X.channel_names, run.X.symbolic
-        X = replace(
-            run.X,
-            data=run.X.data[kept],
-            channel_names=None if names is None else tuple(names[i] for i in kept),
-            symbolic=tuple(symbolic[i] for i in kept) if symbolic else (),
-        )
+        data = np.delete(run.X.data, c, axis=0)
+        names_left = names and (*names[:c], *names[c + 1 :])
+        symbolic_left = (*symbolic[:c], *symbolic[c + 1 :])
+        X = replace(run.X, data=data, channel_names=names_left, symbolic=symbolic_left)
         result = evaluate(clone(run.estimator), X, run.y, **protocol)
         fall = run.evaluation.accuracy - result.accuracy
         found.append({"channel": c, "accuracy": result.accuracy, "lost": fall})

@@ -11,8 +11,7 @@ from mvdfq._utils.files import replace_file
 from mvdfq.classifier.estimator import SequenceClassifier
 from mvdfq.classifier.search import SequenceClassifierCV
 from mvdfq.evaluation import Evaluation, Fold, answers, evaluate
-from mvdfq.pages.clips import clips_of
-from mvdfq.pages.contents import contents, names_of, tidy
+from mvdfq.pages.contents import clips_of, contents, names_of, tidy
 from mvdfq.pages.details import details
 from mvdfq.pages.html import foreign_files, page, write_csv, write_json
 from mvdfq.pages.matters import of_model, removal
@@ -51,18 +50,10 @@ class Report:
     path: Path | None = None
 
     def write(self, path: str | Path) -> "Report":
-        """Write the page, and its numbers beside it as .json and .csv.
+        """Write the page, and its numbers beside it as .json and .csv; return the report.
 
-        Parameters
-        ----------
-        path : str or Path
-            The page, a file that ends in ``.html``; a report of this name is replaced. A ``.json``
-            or ``.csv`` file of this name that is not part of a report is an error.
-
-        Returns
-        -------
-        report : Report
-            The same report with the path.
+        `path` ends in ``.html``; a report of this name is replaced. A ``.json`` or ``.csv`` file of
+        this name that is not part of a report is an error.
         """
         path = Path(path)
         if path.suffix not in (".html", ".htm"):
@@ -169,14 +160,13 @@ def report(
     if details != "all" and (not isinstance(details, int) or details < 1):
         raise ValueError(f"details must be a whole number above 0 or 'all', got {details!r}.")
     X, y = check_sequences(X), np.asarray(y)
-    rules = {"groups": groups, "split": split, "seeds": seeds}
+    rules = {"groups": groups, "split": split, "seeds": seeds, "protocol": protocol}
     is_fitted = hasattr(clf, "sum_") or hasattr(clf, "best_estimator_")
     if protocol is None and is_fitted:
         if remove_channels:
             raise ValueError("remove_channels=True needs a protocol; pass protocol='5-fold'.")
         run = fitted_run(clf, X, y, names, groups=groups)
     else:
-        rules["protocol"] = protocol
         recorder = Recorder()
         result = evaluate(clf, X, y, visit=recorder, **rules)
         run = Run(clf, X, y, names, groups, result, recorder)

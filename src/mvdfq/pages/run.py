@@ -27,8 +27,6 @@ LONGEST_UNIT = 12
 def unit_of(name: str) -> str | None:
     """Return the unit at the end of the name of a channel, in round or square brackets.
 
-    Examples
-    --------
     >>> unit_of("accel x (m/s2)"), unit_of("skin [%]"), unit_of("take (2)"), unit_of("(V)")
     ('m/s2', '%', None, None)
     """
@@ -57,20 +55,14 @@ class Recorder:
             self.kept[len(self.trains)] = clf
         decision = clf.decision_function(X) if fold.scores is None else fold.scores
         self.probabilities.append(clf.probabilities(decision))
-        known = clf.calibration_ is not None
-        self.p_values.append(_p_values(clf, X, decision) if known else None)
+        self.p_values.append(None)
+        if clf.calibration_ is not None:  # p values without deciding again
+            # a sequence without any known word gets the shares of the classes as probabilities
+            lost = np.isclose(self.probabilities[-1], clf.class_shares_, 1e-9, 1e-12).all(axis=1)
+            with engine_of(clf):
+                self.p_values[-1] = clf._doubt(clf._read(X), decision, lost)
         self.classes.append(clf.classes_)
         self.trains.append(train)
-
-
-def _p_values(clf: Any, X: Any, decision: np.ndarray) -> np.ndarray:
-    """Return the p values of the classes without deciding again.
-
-    A sequence without any known word gets the shares of the classes as its probabilities.
-    """
-    lost = np.isclose(clf.probabilities(decision), clf.class_shares_, 1e-9, 1e-12).all(axis=1)
-    with engine_of(clf):
-        return clf._doubt(clf._read(X), decision, lost)
 
 
 class Run:

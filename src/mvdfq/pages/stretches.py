@@ -1,15 +1,14 @@
 """What a class looks like: the stretches of real sequences with the most evidence for the class."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from mvdfq.explain.explanation import Explanation
-from mvdfq.explain.moments import find_moments, find_regions, on_strand
-from mvdfq.pages.details import curve, explanations, is_joined, letters_of
+from mvdfq.explain.moments import Moment, find_moments, has_both_strands, on_strand
+from mvdfq.pages.details import curve, explanations, letters_of
 from mvdfq.pages.run import Run
 from mvdfq.sequences import Sequences
 from mvdfq.sequences.containers import offsets_of
@@ -25,21 +24,13 @@ LIKE = 0.5
 MOST_POINTS = 120
 
 
-@dataclass
-class _Found:
-    """A stretch of a judged sequence: frames, evidence, channels and words."""
-
-    place: int
-    frames: tuple[int, int]
-    evidence: float
-    channels: tuple[str, ...] = ()
-    what: str = ""
-    letters: str = ""
+# A judged sequence, and one of its moments.
+Found = tuple[int, Moment]
 
 
 def stretches(run: Run) -> list[list[dict[str, Any]]]:
     """Return the strongest stretches of each class; none if the kernel does not count words."""
-    found: list[list[_Found]] = [[] for _ in run.labels]
+    found: list[list[Found]] = [[] for _ in run.labels]
     classes, best = [], []
     try:
         for f, places in _places(run).items():
@@ -47,15 +38,17 @@ def stretches(run: Run) -> list[list[dict[str, Any]]]:
             whys = zip(places, firsts, explanations(run.model(f), pieces), strict=True)
             for place, first, why in whys:
                 c = int(run.truth[place])
-                mine = list(_candidates(run, why, place, first, run.labels[c]))
+                moments = find_moments(why, CANDIDATES, run.labels[c])
+                mine = [(place, replace(one, frames=(first + one.frames[0], first + one.frames[1])))
+                        for one in moments]  # fmt: skip
                 found[c] += mine
                 classes.append(c)
-                best.append([_strongest(run, why, label, mine, place) for label in run.labels])
+                best.append([_strongest(why, label, mine) for label in run.labels])
     except ValueError:  # not every kernel counts words
         return [[] for _ in run.labels]
     truth, known = np.array(classes), np.array(best)
     return [
-        [_entry(run, one, known[:, c], truth == c) | logo(one, mine) for one in _chosen(mine)]
+        [_entry(run, one, known[:, c], truth == c) | logo(one[1], mine) for one in chosen(mine)]
         for c, mine in enumerate(found)
     ]
 
@@ -91,53 +84,41 @@ def _pieces(run: Run, places: list[int]) -> tuple[Sequences, list[int]]:
     return replace(X, data=data, offsets=offsets), firsts.tolist()
 
 
-def _candidates(run: Run, why: Explanation, place: int, first: int, label: Any) -> Iterator[_Found]:
-    """Yield stretches of a sequence that speak for its class."""
-    if why.are_letters and run.X.n_rows == 1:
-        joined = is_joined(run, int(run.tested[place]))
-        for region in find_regions(why, CANDIDATES, label, joined):
-            frames = region.first - 1, region.last
-            yield _Found(place, frames, region.evidence, letters=region.text)
-        return
-    for one in find_moments(why, CANDIDATES, label):
-        frames = first + one.frames[0], first + one.frames[1]
-        yield _Found(place, frames, one.evidence, one.channels, one.what)
-
-
-def _strongest(run: Run, why: Explanation, label: Any, mine: list[_Found], place: int) -> float:
+def _strongest(why: Explanation, label: Any, mine: list[Found]) -> float:
     """Return the strongest evidence for a class in a stretch of the same length."""
     if not mine or not any(label in np.atleast_1d(one) for one in why.labels):
         return -np.inf
     column, sign = why.column(label)
-    width = mine[0].frames[1] - mine[0].frames[0]
-    joined = is_joined(run, int(run.tested[place]))
-    total = np.cumsum(np.append(0.0, on_strand(sign * why.by_time[column], joined)))
-    return float((total[width:] - total[:-width]).max(initial=-np.inf))
+    first, stop = mine[0][1].frames
+    evidence = on_strand(sign * why.by_time[column], has_both_strands(why))
+    total = np.cumsum(np.append(0.0, evidence))
+    return float((total[stop - first :] - total[: first - stop]).max(initial=-np.inf))
 
 
-def _chosen(found: list[_Found]) -> list[_Found]:
+def chosen(found: list[Found]) -> list[Found]:
     """Return the strongest stretches of different sequences, unlike channels or letters first."""
-    order = sorted((one for one in found if one.evidence > 0), key=lambda one: -one.evidence)
-    unlike: dict[Any, _Found] = {}
-    for one in order:
-        if all(one.place != other.place for other in unlike.values()):
-            unlike.setdefault(one.channels[:1] or one.letters or len(unlike), one)
-    rest = [one for one in order if one.place not in {two.place for two in unlike.values()}]
-    chosen = [*unlike.values(), *{one.place: one for one in reversed(rest)}.values()][:SHOWN]
-    return sorted(chosen, key=lambda one: -one.evidence)
+    order = sorted((f for f in found if f[1].evidence > 0), key=lambda f: -f[1].evidence)
+    unlike: dict[Any, Found] = {}
+    for place, one in order:
+        if all(place != other for other, _ in unlike.values()):
+            unlike.setdefault(one.channels[:1] or one.letters or len(unlike), (place, one))
+    taken = {place: one for place, one in unlike.values()}
+    rest = {place: one for place, one in reversed(order) if place not in taken}
+    return sorted([*(taken | rest).items()][:SHOWN], key=lambda f: -f[1].evidence)
 
 
-def _entry(run: Run, one: _Found, best: np.ndarray, mine: np.ndarray) -> dict[str, Any]:
-    x, (a, b) = run.X[int(run.tested[one.place])], one.frames
+def _entry(run: Run, found: Found, best: np.ndarray, mine: np.ndarray) -> dict[str, Any]:
+    place, one = found
+    x, (a, b) = run.X[int(run.tested[place])], one.frames
     like, names = best >= LIKE * one.evidence, run.channel_names
     first, last = max(a - (b - a) // 2, 0), min(b + (b - a) // 2, x.shape[1])
     channels = [names.index(name) for name in one.channels if name in names]
     shown = [c for c in channels if not run.X.symbolic_mask[c]]
     return {
-        "sequence": one.place,
+        "sequence": place,
         "frames": [a, b],
         "evidence": one.evidence,
-        "what": one.what,
+        "what": "" if one.letters else one.what,
         "in_class": [int(like[mine].sum()), int(mine.sum())],
         "in_others": [int(like[~mine].sum()), int((~mine).sum())],
         "window": [first, last],
@@ -147,7 +128,7 @@ def _entry(run: Run, one: _Found, best: np.ndarray, mine: np.ndarray) -> dict[st
     }
 
 
-def logo(one: _Found, found: list[_Found]) -> dict[str, Any]:
+def logo(one: Moment, found: list[Found]) -> dict[str, Any]:
     r"""Return the letters of a stretch and of like stretches of its class, piled up by position.
 
     Of every sequence, the stretch that agrees best is moved to where most letters are the same, and
@@ -158,14 +139,14 @@ def logo(one: _Found, found: list[_Found]) -> dict[str, Any]:
     if not one.letters:
         return {"logo": None, "n_logo": 0}
     size = len(one.letters)
-    alphabet = sorted({letter for other in found for letter in other.letters})
+    alphabet = {letter for _, other in found for letter in other.letters}
     best: dict[int, tuple[int, str]] = {}
-    for other in found:
+    for place, other in found:
         for shift in range(-(size // 2), size // 2 + 1):
             moved = "".join(other.letters[i + shift] if 0 <= i + shift < len(other.letters) else " "
                             for i in range(size))  # fmt: skip
             agree = sum(a == b for a, b in zip(one.letters, moved, strict=True))
-            best[other.place] = max(best.get(other.place, (0, "")), (agree, moved))
+            best[place] = max(best.get(place, (0, "")), (agree, moved))
     alike = [moved for agree, moved in best.values() if 2 * agree >= len(moved.strip()) > 0]
     piles = []
     for letters in zip(*alike, strict=True):  # heights in bits, the lowest first

@@ -52,15 +52,9 @@ def timeline_svg(scan: Any) -> str:
 def timeline_page(drawn: str, name: str, sound: Path, page: Path) -> str:
     """Return a page with the picture and the sound, which stays in its own file."""
     source = quote(Path(os.path.relpath(sound.absolute(), page.absolute().parent)).as_posix())
-    title = escape(name)
-    places = f'"use strict";\nconst left = {LEFT}, width = {WIDTH - LEFT - 20};\n'
-    script = f"<script>\n{places}{asset('timeline.js')}</script>\n"
-    return (
-        f'<!DOCTYPE html>\n<html lang="en"><meta charset="utf-8"><title>{title}</title>\n'
-        f"<body style='max-width:1000px;margin:2em auto;font-family:sans-serif'><h1>{title}</h1>\n"
-        f"{drawn}<p>Click an event to hear it.</p>\n"
-        f'<audio controls style="width:100%" src="{source}"></audio>\n{script}'
-    )
+    script = f"const left = {LEFT}, width = {WIDTH - LEFT - 20};\n{asset('timeline.js')}"
+    frame = asset("timeline.html")
+    return frame.format(title=escape(name), drawn=drawn, source=source, script=script)
 
 
 def _short(label: Any) -> str:

@@ -52,11 +52,8 @@ class Dataset:
     names : list of str, default=()
         One name per sequence: its file, or its id.
 
-    groups : ndarray of shape (n_sequences,), default=None
-        One group per sequence (a speaker, an album), if known.
-
-    split : ndarray of shape (n_sequences,), default=None
-        ``"train"`` or ``"test"`` for each sequence, if the files name the parts.
+    groups, split : ndarray of shape (n_sequences,), default=None
+        The group of each sequence (a speaker, an album), and ``"train"`` or ``"test"``, if known.
 
     skipped : tuple of ReadError, default=()
         The errors of files or sequences that were left out, with ``skip_bad=True``.

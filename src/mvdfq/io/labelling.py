@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from mvdfq.io.dataset import Dataset
-from mvdfq.io.source import ReadError, Source, compiled
+from mvdfq.io.source import KNOWN, ReadError, Source, compiled
 from mvdfq.io.tables.column_roles import NAMES, Columns, some
 from mvdfq.io.tables.csv_tables import is_value, rows_of
 
@@ -27,18 +27,11 @@ PERSON = re.compile(
 SEPARATOR = re.compile(r"[,;\t|]")
 # The endings of a name of a file: .wav, .csv.gz
 ENDING = re.compile(r"(\.[A-Za-z]\w{0,7})(\.gz)?$")
-WHERE = {
-    "fasta": "pass one file per class, label=1 for the second word of the header, or labels=TABLE",
-    "audio": "make one folder per class, or pass labels=TABLE or label_pattern='_(.+)_'",
-    "csv-folder": "make one folder per class, or pass labels=TABLE or label_pattern='_(.+)_'",
-    "profiles": "make one folder per class, or pass labels=TABLE",
-}
-OTHER = "label=NAME names a column, labels=TABLE a table of names and labels"
 
 
 def how_to_label(format: str) -> str:
     """Return how data of a format get labels."""
-    return WHERE.get(format, OTHER)
+    return KNOWN["labels"].get(format, KNOWN["labels"]["other"])
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from mvdfq.io.letters import fasta, profiles
 from mvdfq.io.letters.profiles import is_profile
 from mvdfq.io.sound import audio
 from mvdfq.io.sound.decoding import holds_sound
-from mvdfq.io.source import Glimpse, ReadError, Source, check_inside
+from mvdfq.io.source import KNOWN, Glimpse, ReadError, Source, check_inside
 from mvdfq.io.tables import arrays, binary, long_tables, series_rows, ts
 from mvdfq.io.tables.column_roles import COLUMNS, has_layout, some
 from mvdfq.io.tables.csv_tables import TABLES, glimpsed, is_value
@@ -145,8 +145,8 @@ def _not_recognised(path: Path, names: str) -> ReadError:
         if not path.stat().st_size:
             return ReadError(path, "the file is empty")
         ending = path.name.lower().rpartition(".")[2]
-        if ending in binary.CONVERT:
-            hint = f"convert: {binary.CONVERT[ending]}"
+        if ending in KNOWN["convert"]:
+            hint = f"convert: {KNOWN['convert'][ending]}"
             return ReadError(path, f".{ending} files are not read", hint)
         try:
             next(Source(path).lines(), None)
@@ -179,15 +179,14 @@ def parts_of(path: Path, record: Format | None = None) -> list[Path]:
     name = path.name
     if path.is_dir():  # a data set and its variants lie in the folder of its name
         name = next(iter(stems)) if len(stems) == 1 else path.resolve().name
-    every = [record] if record else []
-    every += [one for one in RECORDS if one.is_series]
-    for ending in (ending for one in every for ending in one.extensions):
-        if (name, ending) in pairs:
-            return pairs[name, ending]
-    if path.is_dir() and len(stems) > 1:
-        raise ReadError(path, f"several data sets: {sorted(stems)[:20]}", "name one of them")
+    for one in (record, *(one for one in RECORDS if one.is_series)):
+        for ending in one.extensions if one else ():
+            if (name, ending) in pairs:
+                return pairs[name, ending]
     if not path.is_dir():
         raise ReadError(path, "no such file or folder", "check the path")
+    if len(stems) > 1:
+        raise ReadError(path, f"several data sets: {sorted(stems)[:20]}", "name one of them")
     return [path]
 
 
@@ -236,16 +235,12 @@ def read_file(record: Format, source: Source, options: Mapping[str, Any]) -> Dat
     except OSError as error:
         source.fail(error.strerror or str(error))
     check_kept(source.path, len(data), data.skipped)
-    X = data.X
-    if isinstance(X, list) or not X.data.size:
+    X, large = data.X, []
+    if not isinstance(X, list) and X.data.size:
+        sizes = np.fmax(np.fmax.reduce(X.data, axis=1), -np.fmin.reduce(X.data, axis=1))
+        names = X.channel_names or tuple(map(str, range(X.n_rows)))
+        large = [name for name, size in zip(names, sizes, strict=True) if size >= EXACT]
+    if not large:
         return data
-    highest, lowest = np.fmax.reduce(X.data, axis=1), np.fmin.reduce(X.data, axis=1)
-    large = np.flatnonzero(np.fmax(highest, -lowest) >= EXACT)
-    if not large.size:
-        return data
-    names = X.channel_names or tuple(map(str, range(X.n_rows)))
-    text = (
-        f"{some([names[j] for j in large])} holds numbers of 2**53 = {EXACT} or more, whose last "
-        f"digits are rounded"
-    )
-    return replace(data, remarks=(*data.remarks, text))
+    told = f"{some(large)} holds numbers of 2**53 = {EXACT} or more, whose last digits are rounded"
+    return replace(data, remarks=(*data.remarks, told))

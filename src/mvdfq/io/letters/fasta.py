@@ -220,9 +220,8 @@ def _check_options(alphabet: str | None, lower: str, strands: str) -> None:
     if strands == "both" and alphabet not in ("dna", "rna"):
         raise ValueError(f"strands='both' needs alphabet='auto', 'dna' or 'rna', got {alphabet!r}.")
     if lower == "mask" and alphabet is None:
-        raise ValueError(
-            "lower='mask' needs an alphabet, because it writes the unknown letter of the alphabet."
-        )
+        reason = "because it writes the unknown letter of the alphabet"
+        raise ValueError(f"lower='mask' needs an alphabet, {reason}.")
 
 
 def _residues(source: Source, record: Record, alphabet: str | None, lower: str) -> str:

@@ -38,11 +38,8 @@ def read_audio(
     r"""Read sound files as sequences of MFCC.
 
     WAV, FLAC, OGG, Opus, MP3 and AU are recognised by content, not by extension; AAC and m4a are
-    read if ffmpeg is installed. All channels are mixed to one channel. `path` is a folder with one
-    sub-folder per class (files may lie deeper), a folder with a table ``metadata.csv`` (columns
-    ``file_name,label[,group]``), or files without labels: a folder of files, a list of files or a
-    single file. Names that begin with a dot are ignored. Files beside the class folders are
-    ignored if they are not sound.
+    read if ffmpeg is installed. All channels are mixed to one channel. Names that begin with a dot
+    are ignored, and files beside the class folders that are not sound.
 
     An error names a file that is empty, damaged, not sound, silent, shorter than a window or
     longer than the recipe allows. A class with one file is read, with a warning.
@@ -50,7 +47,9 @@ def read_audio(
     Parameters
     ----------
     path : str, Path or list of these
-        A folder, a file, or several files.
+        A folder with one sub-folder per class (files may lie deeper), a folder with a table
+        ``metadata.csv`` (columns ``file_name,label[,group]``), or files without labels: a folder
+        of files, a list of files or a single file.
 
     recipe : AudioRecipe or str, default=None
         How sound becomes numbers, or a name in `AUDIO_RECIPES`; None means ``"default"``.
@@ -60,7 +59,7 @@ def read_audio(
         by default as the recipe says. `Dataset.remarks` names the share of such frames.
 
     skip_bad : bool, default=False
-        Leave out files that cannot be read and list them in `Dataset.skipped`. By default the
+        Leave out files that cannot be read and list them in `Dataset.skipped`; by default the
         first problem is raised: first problems of the folder, then of the files, by name.
 
     n_jobs : int, default=None
@@ -114,10 +113,10 @@ def read_audio(
             source.tell(i + 1, len(listing))
     if store is not None:
         store.trim(size_limit())
-    if not features and not source.skipped:
-        source.fail("holds no sound files", decoding.READABLE)
-    if not features:
+    if not features and source.skipped:
         source.fail(f"no file can be read; the first problem is {source.skipped[0]}")
+    if not features:
+        source.fail("holds no sound files", decoding.READABLE)
     offsets = offsets_of(rows.shape[1] for rows in features.values())
     frames = np.concatenate([*features.values()], axis=1)
     X = Sequences(frames, offsets, recipe.channel_names, recipe.frame_rate)
@@ -179,13 +178,13 @@ def facts_of_audio(
         listing = elsewhere.applied(listing, Source(Path("."), skip_bad=True))
     good: dict[int, Header] = {}
     bad = list(listing.skipped)
+    tell = Source(Path("."), progress=progress).tell
     for i, header in enumerate(headers(listing.X, recipe, deep, n_jobs)):
         if isinstance(header, ReadError):
             bad.append(header)
         else:
             good[i] = header
-        if progress is not None:
-            progress(i + 1, len(listing))
+        tell(i + 1, len(listing))
     data, found = listing.take([*good]), [*good.values()]
     seconds = np.array([header.seconds for header in found])
     shares = inspection.shares_of(data, seconds * [header.silence for header in found], seconds)
@@ -239,20 +238,16 @@ def list_audio(path: Any) -> Dataset:
     """
     paths = [path] if isinstance(path, str | os.PathLike) else path
     source = Source(Path("."), skip_bad=True)
+    for one in paths:
+        if not isinstance(one, str | os.PathLike):
+            raise TypeError(f"path must hold paths of files, got {type(one).__name__}.")
+    found = [Case(Path(one), name=os.fspath(one)) for one in paths]
     if paths is not path and os.path.isdir(path):
         has_table = os.path.isfile(os.path.join(path, METADATA))
         found = (_from_metadata if has_table else _from_folders)(Path(path), source)
-    else:
-        for one in paths:
-            if not isinstance(one, str | os.PathLike):
-                raise TypeError(f"path must hold paths of files, got {type(one).__name__}.")
-        found = [Case(Path(one), name=os.fspath(one)) for one in paths]
-    cases = []
-    for case in found:
-        if shown(case.name) == case.name:
-            cases.append(case)
-        else:
-            _refuse(source, case.values, "the name is not valid UTF-8", "rename the file")
+    cases = [case for case in found if shown(case.name) == case.name]
+    for case in (case for case in found if shown(case.name) != case.name):
+        _refuse(source, case.values, "the name is not valid UTF-8", "rename the file")
     source.skipped.sort(key=lambda problem: problem.path)
     return dataset_of(source, cases, lambda files: np.array(files, dtype=object))
 
@@ -282,7 +277,7 @@ def _from_folders(root: Path, source: Source) -> list[Case]:
     passed = sorted(shown(file.relative_to(root)) for file in {*found, *beside} - {*sound, *alone})
     if n := len(passed):
         files = "1 file that is" if n == 1 else f"{n} files that are"
-        few = f"{', '.join(passed[:5])}{', ...' if n > 5 else ''}"
+        few = ", ".join([*passed[:5], *["..."] * (n > 5)])
         source.remark(f"passed over {files} not sound: {few}")
     if not has_classes:
         return [Case(file, name=file.name) for file in alone]

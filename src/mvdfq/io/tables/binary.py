@@ -238,17 +238,3 @@ def _plain(source: Source, name: str, values: Any) -> Any:
     if not all(cell.dtype.kind in "biuf" for cell in values):
         source.fail(f"variable {name!r} holds cells that are neither numbers nor text")
     return values
-
-
-# Files that are not read, by their ending: how to convert them.
-CONVERT = {
-    **dict.fromkeys(("h5", "hdf5"), "mvdfq.io.write_npz('a.npz', h5py.File(PATH)['X'][:], y)"),
-    "edf": "mne.io.read_raw_edf(PATH).to_data_frame().to_csv('a.csv')",
-    "bdf": "mne.io.read_raw_bdf(PATH).to_data_frame().to_csv('a.csv')",
-    "xls": "save the sheet as .xlsx or CSV",
-    "pkl": "pickled objects may hold code and are never loaded; mvdfq.io.write_npz(PATH, X, y)",
-    "rds": "write.csv(readRDS(PATH), 'a.csv', row.names=FALSE)",
-    "sav": "pandas.read_spss(PATH).to_csv('a.csv')",
-    "dta": "pandas.read_stata(PATH).to_csv('a.csv')",
-    "wma": "ffmpeg -i a.wma a.wav",
-}

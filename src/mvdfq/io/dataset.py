@@ -94,9 +94,8 @@ class Dataset:
     def __repr__(self) -> str:
         """Return one short paragraph: what was read, and what the reader said."""
         if isinstance(self.X, list):
-            lengths = sorted({len(x) for x in self.X})
-            long = f"{lengths[0]} to {lengths[-1]}" if len(lengths) > 1 else f"{lengths[:1]}"[1:-1]
-            words = [f"{counted(len(self), 'string')} of {long or 0} letters"]
+            ends = sorted({f(map(len, self.X), default=0) for f in (min, max)})
+            words = [f"{counted(len(self), 'string')} of {' to '.join(map(str, ends))} letters"]
         else:
             words = [self.X.in_words() if hasattr(self.X, "in_words") else in_short(self.X)]
         words += ["no labels"] if self.y is None else []

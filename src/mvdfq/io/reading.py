@@ -324,9 +324,8 @@ class FolderBlocks:
         self.path, self.progress, self.options = Path(path), progress, options
         self.format = format or recognise(path)
         if self.format not in ("audio", "csv-folder") or not self.path.is_dir():
-            raise ReadError(
-                path, "is not a folder of sound files or tables", "mvdfq.io.read reads other data"
-            )
+            problem = "is not a folder of sound files or tables"
+            raise ReadError(path, problem, "mvdfq.io.read reads other data")
         if self.format == "audio":
             found = list_audio(self.path)
             if found.skipped and not options.get("skip_bad"):

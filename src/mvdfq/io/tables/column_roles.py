@@ -258,9 +258,7 @@ def layout_of(table: Any, columns: Columns) -> str | None:
     named = (columns.label, columns.id, columns.group)
     apart = {i for i, name in enumerate(rows[0]) if name in named}
     roles = None
-    with suppress(
-        ReadError
-    ):  # if a column that the user names is not there, the reader will say so
+    with suppress(ReadError):  # the reader will say that a column that the user names is not there
         for one in (Columns(), columns):
             roles = one.find(Source(Path("table")), table.header, body)
     if roles is not None and body:

@@ -109,11 +109,9 @@ class Commas:
         if self.point is not None:
             hint = "write thousands without a mark, and all decimals the same way"
             source.fail(f"column {column!r}: {cell!r} in a table with {self.point!r}", hint)
-        value = cell.replace(",", ".")
-        source.remark(
-            f"column {column!r}: {cell} is read as {value}; if the comma separates thousands, "
-            f"write {cell.replace(',', '')}"
-        )
+        told = f"column {column!r}: {cell} is read as {cell.replace(',', '.')}"
+        hint = f"if the comma separates thousands, write {cell.replace(',', '')}"
+        source.remark(f"{told}; {hint}")
 
 
 Names = Sequence[str]
@@ -333,6 +331,5 @@ def _float(cell: str) -> float:
     try:
         return read_float(cell)
     except ValueError:
-        raise ValueError(
-            f"{cell[:40]!r} is not a number (an empty cell, ?, NA, N/A, NaN and null are missing)"
-        ) from None
+        missing = "an empty cell, ?, NA, N/A, NaN and null are missing"
+        raise ValueError(f"{cell[:40]!r} is not a number ({missing})") from None

@@ -172,14 +172,12 @@ class Growing:
         if listed is not None:
             codes = {str(state): float(code) for code, state in enumerate(listed)}
             return np.array([codes.get(cell, np.nan) for cell in cells])
+        listing = f"categories={{{name!r}: [...]}}"
         for cell in set(cells) if name not in categories else ():
             if is_number(cell) and is_given(cell):
-                raise ValueError(
-                    f"the number {cell!r} among words; categories={{{name!r}: [...]}} allows it"
-                )
+                raise ValueError(f"the number {cell!r} among words; {listing} allows it")
             if ALMOST.fullmatch(cell):
-                hint = "write numbers without signs and marks, or "
-                hint += f"categories={{{name!r}: [...]}} reads words"
+                hint = f"write numbers without signs and marks, or {listing} reads words"
                 raise ValueError(f"{cell!r} is not a number; {hint}")
         known: dict[str, float] = {}
         for word in filter(is_given, set(cells)):
@@ -287,14 +285,10 @@ class Growing:
             }
             told += self._find_clock(table, steps, len(starts) == 1)
         held = {name: ~np.isnan(table[f":{name}"]) for name in still if name in self.channels}
-        repeated = [
-            name for name in held if np.add.reduceat(held[name], starts, dtype=int).max() > 1
-        ]
-        if repeated:
-            told.append(
-                f"{some(repeated)} never changes within a sequence; group=NAME, label=NAME or "
-                f"drop=NAME keep such a column out of the channels"
-            )
+        n_held = {name: np.add.reduceat(held[name], starts, dtype=int).max() for name in held}
+        if repeated := [name for name, n in n_held.items() if n > 1]:
+            hint = "group=NAME, label=NAME or drop=NAME keep such a column out of the channels"
+            told += [f"{some(repeated)} never changes within a sequence; {hint}"]
         told += [f"{some(words)} holds words, which are read as categories"] if words else []
         for remark in (f"columns: {self.roles.words()}", *told):
             self.source.remark(remark)
@@ -317,8 +311,8 @@ class Growing:
         told = []
         if may and clocks and len(roles.channels) > len(clocks):
             clock = clocks[0]
-            told = [f"time {clock!r}: it rises in every sequence and no column is called a time; "]
-            told[0] += KEPT
+            why = "it rises in every sequence and no column is called a time"
+            told = [f"time {clock!r}: {why}; {KEPT}"]
             rising = [name for name in rising if name not in clocks]
             places = {**roles.places, "time": roles.header.index(clock)}
             self.roles = replace(roles.without(clocks), places=places, is_clock=is_even[clock])
@@ -326,11 +320,8 @@ class Growing:
             if is_even[clock]:  # uneven numbers, such as a way, tell no rate
                 unit = unit_of(clock, [f"{time:.17g}" for time in table["time"][:LOOK].tolist()])
                 self.units = dict.fromkeys(self.units, unit)
-        if rising:
-            told += [
-                f"{some(rising)} rises in every sequence: is it a time? time=NAME or drop=NAME"
-            ]
-        return told
+        ask = "rises in every sequence: is it a time? time=NAME or drop=NAME"
+        return [*told, f"{some(rising)} {ask}"] if rising else told
 
 
 def _tells(values: np.ndarray, y: np.ndarray) -> bool:

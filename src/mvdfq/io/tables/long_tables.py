@@ -103,9 +103,8 @@ def _as_text(values: np.ndarray) -> list[str]:
     plain = (np.datetime_as_string(values) if values.dtype.kind == "M" else values).tolist()
     for value in plain if values.dtype.kind in "OS" else ():
         if isinstance(value, dict | list | bytes | np.ndarray):
-            kind = type(value).__name__
-            hint = "numbers, text and times are read"
-            raise ValueError(f"a cell holds {kind}: {value!r:.40}; {hint}")
+            told = f"a cell holds {type(value).__name__}: {value!r:.40}"
+            raise ValueError(f"{told}; numbers, text and times are read")
     lost = is_missing(values).tolist()
     return ["" if no else str(value) for no, value in zip(lost, plain, strict=True)]
 
@@ -191,9 +190,8 @@ def _nested_dataset(
         name = told.pop("id", f"{source.stem}:{i + 1}")
         cases.append(Case(values, told.get("label"), name, told.get("group")))
     data = dataset_of(source, cases, channels_first)
-    if data.X.n_rows != len(chosen):
-        return data
-    return replace(data, X=replace(data.X, channel_names=tuple(chosen)))
+    names = tuple(chosen) if data.X.n_rows == len(chosen) else None
+    return replace(data, X=replace(data.X, channel_names=names))
 
 
 def by_column(records: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:

@@ -166,9 +166,7 @@ class Case(NamedTuple):
     group: str | None = None
 
 
-def read_header(
-    source: Source, lines: Iterable[tuple[int, str]], note: Callable[[str], bool]
-) -> None:
+def read_header(source: Source, lines: Iterable[Any], note: Callable[[str], bool]) -> None:
     """Give each line of a header to `note`, until it returns True; errors name the line."""
     number = 0
     for number, line in lines:
@@ -243,10 +241,9 @@ def windows(
 ) -> Dataset:
     """Cut recordings into windows of the same length, to learn from or to predict.
 
-    A window lies in one recording, so it has one label and one group. Windows of one recording
-    are one group, so that no recording stands on both sides of a fold; if the recordings have
-    groups (speakers, users), the windows keep them. A recording that is shorter than a window is
-    one window.
+    Windows of one recording are one group, so that no recording stands on both sides of a fold; if
+    the recordings have groups (speakers, users), the windows keep them. A recording that is shorter
+    than a window is one window.
 
     Parameters
     ----------

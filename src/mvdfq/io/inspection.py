@@ -101,10 +101,9 @@ def strands_remark(data: Dataset) -> list[str]:
     letters = set("".join(set().union(*strings)).upper())
     if not set("ACGT") <= letters <= set(ALPHABETS["dna"]):
         return []
-    return [
-        "the letters are DNA, read on the strand that the file holds; strands='both' reads the "
-        "other strand, too: for peaks of ChIP-seq or ATAC-seq, not for promoters or splice sites"
-    ]
+    told = "the letters are DNA, read on the strand that the file holds; strands='both' reads the"
+    why = "for peaks of ChIP-seq or ATAC-seq, not for promoters or splice sites"
+    return [f"{told} other strand, too: {why}"]
 
 
 def idle_shares(data: Dataset) -> dict[str, float]:

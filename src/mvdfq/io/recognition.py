@@ -56,6 +56,7 @@ class Format:
 SOUND = ("wav", "flac", "ogg", "opus", "mp3", "au", "m4a", "aac")
 RECIPE = ("recipe", "silence", "cache", "n_jobs")
 LETTERS = ("fasta", "fa", "faa", "fna", "fastq", "fq", "gb", "gbk", "sto")
+PROFILES = ("pssm", "hmm", "hhm")
 HEADER = ("label", "group", "strands")
 FIRST = ("time_first",)
 WIDE = ("label", "id", "group", "missing")
@@ -65,9 +66,7 @@ FOLDER = (*(name for name in COLUMNS if name != "id"), "elsewhere")
 RECORDS: list[Format] = [
     Format("audio", holds_sound, audio.read, RECIPE, SOUND, False, True),
     Format("fasta", fasta.is_fasta, fasta.read, HEADER, LETTERS, False, True),
-    Format(
-        "profiles", is_profile, profiles.read, ("profile_values",), ("pssm", "hmm", "hhm"), False
-    ),
+    Format("profiles", is_profile, profiles.read, ("profile_values",), PROFILES, False),
     Format("ts", ts.KEY, ts.read_ts, (), ("ts",)),
     Format("arff", series_rows.KEY, series_rows.read_arff, ("label", "id"), ("arff",)),
     Format("npz", ".npy", arrays.read_npz, FIRST, ("npz",)),

@@ -51,26 +51,11 @@ def read_audio(
         ``metadata.csv`` (columns ``file_name,label[,group]``), or files without labels: a folder
         of files, a list of files or a single file.
 
-    recipe : AudioRecipe or str, default=None
-        How sound becomes numbers, or a name in `AUDIO_RECIPES`; None means ``"default"``.
-
-    silence : {"missing", "keep"}, default=None
-        Whether frames of digital silence, whose samples are all exactly zero, are missing values;
-        by default as the recipe says. `Dataset.remarks` names the share of such frames.
-
-    skip_bad : bool, default=False
-        Leave out files that cannot be read and list them in `Dataset.skipped`; by default the
-        first problem is raised: first problems of the folder, then of the files, by name.
-
-    n_jobs : int, default=None
-        Number of processes; None means one process, -1 means one process per processor.
-
-    cache : str or Path, default=None
-        Folder that keeps features, found again by the content of the file and the recipe. The
-        variable MVDFQ_CACHE_SIZE limits its size (2 GiB); entries used longest ago go first.
-
-    progress : callable, default=None
-        Called with the number of files done and the number of all files.
+    recipe, silence, skip_bad, n_jobs, cache, progress : see `mvdfq.io.read`
+        `Dataset.remarks` names the share of frames of digital silence. By default the first
+        problem is raised: first problems of the folder, then of the files, by name. The cache
+        finds features by the content of the file and the recipe; the variable MVDFQ_CACHE_SIZE
+        limits its size (2 GiB), and entries used longest ago go first.
 
     Returns
     -------
@@ -121,11 +106,9 @@ def read_audio(
     frames = np.concatenate([*features.values()], axis=1)
     X = Sequences(frames, offsets, recipe.channel_names, recipe.frame_rate)
     data = replace(listing.take([*features]), X=X, skipped=tuple(source.skipped))
-    for label, n in inspection.counts_of(data.y).items():
-        if n == 1:
-            warnings.warn(
-                f"Class {label!r} has only one file, so this class cannot be tested.", stacklevel=2
-            )
+    for label in (label for label, n in inspection.counts_of(data.y).items() if n == 1):
+        problem = f"Class {label!r} has only one file, so this class cannot be tested."
+        warnings.warn(problem, stacklevel=2)
     told = inspection.silence_in_words(inspection.idle_shares(data), recipe.silence)
     return replace(data, remarks=(*data.remarks, *told))
 

@@ -150,10 +150,8 @@ def read_mat(source: Source, time_first: bool = False) -> Dataset:
     with open(source.path, "rb") as file, unchanged(file, source.path):
         with source.guard("the file"):
             unpacked = _check_unpacked(source, file)
-        arrays = {
-            name: _plain(source, name, values)
-            for name, values in _in_a_process(source, unpacked).items()
-        }
+        found = _in_a_process(source, unpacked)
+    arrays = {name: _plain(source, name, values) for name, values in found.items()}
     return arrays_dataset(source, arrays, time_first)
 
 

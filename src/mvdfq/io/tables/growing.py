@@ -120,8 +120,7 @@ class Growing:
 
     def _given(self, cells: Any) -> Any:
         """Return cells with nothing in place of what the user calls missing."""
-        words = {str(word) for word in self.columns.missing}
-        if not words:
+        if not (words := {str(word) for word in self.columns.missing}):
             return cells
         lost = {float(word) for word in words if is_number(word)}
         if isinstance(cells, np.ndarray):
@@ -230,10 +229,9 @@ class Growing:
         twice = np.flatnonzero((ids[1:] == ids[:-1]) & (times[1:] == times[:-1])) + 1
         if not twice.size or twice.size > FEW_TWICE * len(ids):
             return table
-        self.source.remark(
-            f"{counted(twice.size, 'row')} with the time of the row before: only the first row of "
-            f"each time is kept; the first is {self.row} {table['line'][twice[0]]}"
-        )
+        told = f"{counted(twice.size, 'row')} with the time of the row before: only the first row"
+        first = f"the first is {self.row} {table['line'][twice[0]]}"
+        self.source.remark(f"{told} of each time is kept; {first}")
         return {key: np.delete(values, twice) for key, values in table.items()}
 
     def _check_rows(self, table: Mapping[str, np.ndarray]) -> None:
@@ -278,12 +276,7 @@ class Growing:
                 self.source.fail(f"no other channel than {what}", KEPT)
             told += [f"left out: {what}; {KEPT}"] if telling else []
             self.roles = self.roles.without(telling)
-            steps = {
-                name: np.delete(np.diff(table[f":{name}"]), starts[1:] - 1)
-                for name in self.channels
-                if name not in words
-            }
-            told += self._find_clock(table, steps, len(starts) == 1)
+            told += self._find_clock(table, starts, words)
         held = {name: ~np.isnan(table[f":{name}"]) for name in still if name in self.channels}
         n_held = {name: np.add.reduceat(held[name], starts, dtype=int).max() for name in held}
         if repeated := [name for name, n in n_held.items() if n > 1]:
@@ -293,20 +286,19 @@ class Growing:
         for remark in (f"columns: {self.roles.words()}", *told):
             self.source.remark(remark)
 
-    def _find_clock(
-        self, table: dict[str, np.ndarray], steps: Mapping[str, np.ndarray], is_one: bool
-    ) -> list[str]:
+    def _find_clock(self, table: Any, starts: np.ndarray, words: Sequence[str]) -> list[str]:
         """Take a column that rises in every sequence as the time, or ask; return what to say."""
         assert self.roles is not None
         roles, is_even = self.roles, {}  # the steps of a clock are alike
-        for name, all_steps in steps.items():
-            if len(all_steps) >= MIN_STEPS and (all_steps > 0).all():
-                low, high = np.quantile(all_steps, [0.1, 0.9])
+        for name in (name for name in self.channels if name not in words):
+            steps = np.delete(np.diff(table[f":{name}"]), starts[1:] - 1)
+            if len(steps) >= MIN_STEPS and (steps > 0).all():
+                low, high = np.quantile(steps, [0.1, 0.9])
                 is_even[name] = bool(high - low <= EVEN * high)
         rising = sorted(is_even, key=lambda name: not is_even[name])
         clocks = [name for name in rising if has_unit_of_time(name)] or rising[:1]
         # One recording alone may hold a channel that rises; times stand in the first column.
-        alone = is_one and clocks[:1] != roles.names[:1]
+        alone = len(starts) == 1 and clocks[:1] != roles.names[:1]
         may = self.columns.time == "time" and "time" not in roles.places and not alone
         told = []
         if may and clocks and len(roles.channels) > len(clocks):

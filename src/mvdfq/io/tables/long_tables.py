@@ -53,11 +53,10 @@ class Frame:
     def of(cls, table: TableColumns) -> "Frame":
         """Return the frame of columns in memory."""
         arrays = list(table.arrays.values())
-        size = len(arrays[0]) if arrays else 0
+        starts = range(0, len(arrays[0]) if arrays else 0, CHUNK)
 
         def parts() -> Iterator[list[np.ndarray]]:
-            for start in range(0, size, CHUNK):
-                yield [values[start : start + CHUNK] for values in arrays]
+            return ([values[start : start + CHUNK] for values in arrays] for start in starts)
 
         return cls(list(table.arrays), parts, table.index, table.known)
 
@@ -81,15 +80,12 @@ class Frame:
         """Yield row numbers and columns: numbers as arrays, `special` columns and words as text."""
         done = 0
         for part in self.parts():
-            cells = [
-                _as_text(values)
-                if i in special or values.dtype.kind not in "biufm"
-                else _seconds(values).astype(float)
-                for i, values in enumerate(part)
-            ]
-            rows = range(done + 1, done + 1 + len(part[0]))
-            yield rows, cells, ()
-            done += len(rows)
+            cells: list[Any] = []
+            for i, values in enumerate(part):
+                is_text = i in special or values.dtype.kind not in "biufm"
+                cells += [_as_text(values) if is_text else _seconds(values).astype(float)]
+            yield range(done + 1, done + 1 + len(part[0])), cells, ()
+            done += len(part[0])
 
 
 def _seconds(values: np.ndarray) -> np.ndarray:

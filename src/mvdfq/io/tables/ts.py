@@ -36,10 +36,9 @@ def read_ts(source: Source) -> Dataset:
         return data
     low, high = min(header.steps), max(header.steps)
     if high > (1 + SAME_RATE) * low:
-        source.remark(
-            f"the times are {low:g} apart in one series and {high:g} in another, but rows count as "
-            f"evenly spaced; mvdfq.from_long_table(sampling_rate=...) resamples series"
-        )
+        told = f"the times are {low:g} apart in one series and {high:g} in another, but rows count"
+        hint = "mvdfq.from_long_table(sampling_rate=...) resamples series"
+        source.remark(f"{told} as evenly spaced; {hint}")
         return replace(data, remarks=tuple(source.remarks))
     rate = len(header.steps) / sum(header.steps) if header.has_unit else None
     return replace(data, X=replace(data.X, sampling_rate=rate))

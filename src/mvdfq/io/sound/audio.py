@@ -107,8 +107,8 @@ def read_audio(
     X = Sequences(frames, offsets, recipe.channel_names, recipe.frame_rate)
     data = replace(listing.take([*features]), X=X, skipped=tuple(source.skipped))
     for label in (label for label, n in inspection.counts_of(data.y).items() if n == 1):
-        problem = f"Class {label!r} has only one file, so this class cannot be tested."
-        warnings.warn(problem, stacklevel=2)
+        text = f"Class {label!r} has only one file, so this class cannot be tested."
+        warnings.warn(text, stacklevel=2)
     told = inspection.silence_in_words(inspection.idle_shares(data), recipe.silence)
     return replace(data, remarks=(*data.remarks, *told))
 

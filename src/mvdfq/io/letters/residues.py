@@ -3,6 +3,7 @@
 import csv
 import string
 from collections.abc import Iterable, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -173,6 +174,7 @@ def substitution_rows(
     return _looked_up(X, matrix_values(matrix), tuple(AMINO_ACIDS), lower)
 
 
+@cache  # callers do not write to the array
 def matrix_values(name: str) -> np.ndarray:
     """Return a matrix, or a scale as one row, with columns in the order of `AMINO_ACIDS`."""
     with open(Path(__file__).with_suffix(".csv"), encoding="utf-8") as file:

@@ -39,6 +39,7 @@ def test_the_files_hold_what_they_should(built):
     (wheel,), (sdist,) = built.glob("*.whl"), built.glob("*.tar.gz")
     names = zipfile.ZipFile(wheel).namelist()
     data = ["pages/assets/page.html", "reproduce/published.csv", "cli/options.toml", "cli/card.md"]
+    data += ["io/source.toml"]
     for name in ("py.typed", "__init__.pyi", *data):
         assert f"mvdfq/{name}" in names
     assert not [name for name in names if name.startswith(("tests", "docs"))]

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import warnings
 from dataclasses import asdict, replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -523,12 +524,13 @@ def test_recording_longer_than_allowed(classes, monkeypatch):
     recipe = replace(AUDIO_RECIPES["default"], max_duration=1.0)
     write(classes / "low" / "long.wav", noise(1.1))
     with monkeypatch.context() as patched:
-        patched.setattr(decoding, "_mono", lambda _: pytest.fail("it was decoded"))
+        patched.setattr(decoding, "_samples", lambda *_: pytest.fail("it was decoded"))
         with pytest.raises(ReadError, match=r"long.wav: lasts more than 1 seconds; .*max_durat"):
             audio_features(classes / "low" / "long.wav", recipe)
     # also where the header does not tell
+    stream = SimpleNamespace(samplerate=RATE, channels=1, read=lambda *_, **__: noise()[:, None])
     with pytest.raises(ReadError, match="lasts more than 1 seconds"):
-        [*decoding._checked([noise()] * 3, RATE, "stream", recipe)]
+        [*decoding._samples(stream, "stream", recipe)]
 
 
 def test_file_that_may_not_be_read(classes, monkeypatch):

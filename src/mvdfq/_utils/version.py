@@ -53,7 +53,7 @@ def source_files(*modules: str, package: Path = PACKAGE) -> set[Path]:
         path = next(filter(Path.is_file, (place / "__init__.py", place.with_suffix(".py"))), None)
         if path is not None and path not in files:  # else a name inside a module
             # Data of a module lie beside the module, under its name.
-            data = [path.with_suffix(ending) for ending in (".csv", ".npz")]
+            data = [path.with_suffix(ending) for ending in (".csv", ".npz", ".toml")]
             files |= {path, *filter(Path.is_file, data)}
             # Python runs the folder above a module first.
             waiting += [module.rpartition(".")[0], *_imported(path)]

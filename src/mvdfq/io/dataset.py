@@ -52,11 +52,8 @@ class Dataset:
     names : list of str, default=()
         One name per sequence: its file, or its id.
 
-    groups : ndarray of shape (n_sequences,), default=None
-        One group per sequence (a speaker, an album), if known.
-
-    split : ndarray of shape (n_sequences,), default=None
-        ``"train"`` or ``"test"`` for each sequence, if the files name the parts.
+    groups, split : ndarray of shape (n_sequences,), default=None
+        The group of each sequence (a speaker, an album), and ``"train"`` or ``"test"``, if known.
 
     skipped : tuple of ReadError, default=()
         The errors of files or sequences that were left out, with ``skip_bad=True``.
@@ -97,9 +94,8 @@ class Dataset:
     def __repr__(self) -> str:
         """Return one short paragraph: what was read, and what the reader said."""
         if isinstance(self.X, list):
-            lengths = sorted({len(x) for x in self.X})
-            long = f"{lengths[0]} to {lengths[-1]}" if len(lengths) > 1 else f"{lengths[:1]}"[1:-1]
-            words = [f"{counted(len(self), 'string')} of {long or 0} letters"]
+            ends = sorted({f(map(len, self.X), default=0) for f in (min, max)})
+            words = [f"{counted(len(self), 'string')} of {' to '.join(map(str, ends))} letters"]
         else:
             words = [self.X.in_words() if hasattr(self.X, "in_words") else in_short(self.X)]
         words += ["no labels"] if self.y is None else []
@@ -170,9 +166,7 @@ class Case(NamedTuple):
     group: str | None = None
 
 
-def read_header(
-    source: Source, lines: Iterable[tuple[int, str]], note: Callable[[str], bool]
-) -> None:
+def read_header(source: Source, lines: Iterable[Any], note: Callable[[str], bool]) -> None:
     """Give each line of a header to `note`, until it returns True; errors name the line."""
     number = 0
     for number, line in lines:
@@ -247,10 +241,9 @@ def windows(
 ) -> Dataset:
     """Cut recordings into windows of the same length, to learn from or to predict.
 
-    A window lies in one recording, so it has one label and one group. Windows of one recording
-    are one group, so that no recording stands on both sides of a fold; if the recordings have
-    groups (speakers, users), the windows keep them. A recording that is shorter than a window is
-    one window.
+    Windows of one recording are one group, so that no recording stands on both sides of a fold; if
+    the recordings have groups (speakers, users), the windows keep them. A recording that is shorter
+    than a window is one window.
 
     Parameters
     ----------

@@ -48,16 +48,14 @@ def silence_in_words(shares: Mapping[str, float], silence: str) -> list[str]:
     text = f"digital silence: {max(shares.values()):.1%} of the frames"
     if differ(shares):
         text = f"digital silence in classes: {extremes(shares)}"
-    if silence == "missing":
-        return [f"{text}; silence='missing' reads these frames as missing values"]
-    if differ(shares):
-        text += ": a classifier may tell classes by the silence"
-    return [f"{text}; silence='missing' would read these frames as missing values"]
+        text += "" if silence == "missing" else ": a classifier may tell classes by the silence"
+    does = "reads" if silence == "missing" else "would read"
+    return [f"{text}; silence='missing' {does} these frames as missing values"]
 
 
 def facts_of(data: Dataset) -> dict[str, Any]:
     """Facts of a data set that was read."""
-    facts, remarks = {}, list(data.remarks)
+    remarks = list(data.remarks)
     if isinstance(data.X, list):
         letters = "".join(sorted(set().union(*data.X)))
         facts = lengths_of([len(x) for x in data.X]) | {"letters": letters}
@@ -103,10 +101,9 @@ def strands_remark(data: Dataset) -> list[str]:
     letters = set("".join(set().union(*strings)).upper())
     if not set("ACGT") <= letters <= set(ALPHABETS["dna"]):
         return []
-    return [
-        "the letters are DNA, read on the strand that the file holds; strands='both' reads the "
-        "other strand, too: for peaks of ChIP-seq or ATAC-seq, not for promoters or splice sites"
-    ]
+    told = "the letters are DNA, read on the strand that the file holds; strands='both' reads the"
+    why = "for peaks of ChIP-seq or ATAC-seq, not for promoters or splice sites"
+    return [f"{told} other strand, too: {why}"]
 
 
 def idle_shares(data: Dataset) -> dict[str, float]:
@@ -136,9 +133,9 @@ def lengths_of(lengths: Any) -> dict[str, Any]:
     lengths = np.asarray(lengths)
     if not lengths.size:
         return {"sequences": 0}
-    low, middle, high = np.percentile(lengths, [0, 50, 100])
-    return {"sequences": len(lengths), "shortest": float(low), "median length": float(middle),
-            "longest": float(high)}  # fmt: skip
+    found = map(float, np.percentile(lengths, [0, 50, 100]))
+    names = ("shortest", "median length", "longest")
+    return {"sequences": len(lengths), **dict(zip(names, found, strict=True))}
 
 
 def counts_of(values: Any) -> dict[str, int]:
@@ -150,9 +147,7 @@ def counts_of(values: Any) -> dict[str, int]:
 
 def equal_sequences(data: Any) -> list[list[int]]:
     """Return the places of sequences that are exactly equal, one list per set of equal ones."""
-    contents = (
-        x.encode() if isinstance(x, str) else np.ascontiguousarray(x).tobytes() for x in data.X
-    )
+    contents = (x.encode() if isinstance(x, str) else np.asarray(x).tobytes() for x in data.X)
     return equal_places(hashlib.sha256(content).digest() for content in contents)
 
 

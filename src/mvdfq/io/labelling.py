@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from mvdfq.io.dataset import Dataset
-from mvdfq.io.source import ReadError, Source, compiled
+from mvdfq.io.source import KNOWN, ReadError, Source, compiled
 from mvdfq.io.tables.column_roles import NAMES, Columns, some
 from mvdfq.io.tables.csv_tables import is_value, rows_of
 
@@ -27,18 +27,11 @@ PERSON = re.compile(
 SEPARATOR = re.compile(r"[,;\t|]")
 # The endings of a name of a file: .wav, .csv.gz
 ENDING = re.compile(r"(\.[A-Za-z]\w{0,7})(\.gz)?$")
-WHERE = {
-    "fasta": "pass one file per class, label=1 for the second word of the header, or labels=TABLE",
-    "audio": "make one folder per class, or pass labels=TABLE or label_pattern='_(.+)_'",
-    "csv-folder": "make one folder per class, or pass labels=TABLE or label_pattern='_(.+)_'",
-    "profiles": "make one folder per class, or pass labels=TABLE",
-}
-OTHER = "label=NAME names a column, labels=TABLE a table of names and labels"
 
 
 def how_to_label(format: str) -> str:
     """Return how data of a format get labels."""
-    return WHERE.get(format, OTHER)
+    return KNOWN["labels"].get(format, KNOWN["labels"]["other"])
 
 
 @dataclass(frozen=True)
@@ -76,16 +69,14 @@ class Elsewhere:
             problem = f"{what}_pattern {pattern!r} finds no {what} in this name"
             hint = "change the expression, so that it matches every name"
             if pattern is None:
-                held = next(iter(self._table[1]), [""])[0]
-                problem = f"{place!r} has no {what} in the table of labels; the table holds names"
-                problem += f" such as {held!r}"
+                held = f"the table holds names such as {self._table[1][0][0]!r}"
+                problem = f"{place!r} has no {what} in the table of labels; {held}"
                 place, hint = source.path, "add a row for this name to the table"
             source.leave_out(ReadError(place, problem, hint))
         if not (kept := [i for i in range(len(data)) if i not in lost]):
             source.fail("no sequence has a label or a group", str(source.skipped[0]))
-        new: Any = {
-            key: np.array([values[i] for i in kept]) for key, values in found.items() if values
-        }
+        known = ((key, values) for key, values in found.items() if values)
+        new: Any = {key: np.array([values[i] for i in kept]) for key, values in known}
         told = tuple(dict.fromkeys([*data.remarks, *source.remarks]))
         skipped = tuple(dict.fromkeys([*data.skipped, *source.skipped]))
         whole = data if len(kept) == len(data) else data.take(kept)
@@ -126,9 +117,8 @@ class Elsewhere:
         found = [_rows_of_names(rows, i, names) for i in range(len(rows[0]))]
         key = int(np.argmin([one.count(None) for one in found]))
         if not any(found[key]):
-            if isinstance(labels, Mapping) or any(
-                SEPARATOR.search(line) for _, line in where.said()
-            ):
+            is_table = isinstance(labels, Mapping)
+            if is_table or any(SEPARATOR.search(line) for _, line in where.said()):
                 problem = f"no column holds names such as {names[0]!r}"
                 where.fail(problem, f"a row of the table is {some(rows[-1])}")
             # one label per line, which may hold spaces, in the order of the sequences
@@ -228,8 +218,7 @@ def person_remarks(names: Sequence[str]) -> list[str]:
     is_few = len(folders) < 2 or 2 * len(repeated) < len(often)
     if is_few or not all(map(PERSON.fullmatch, folders)):
         return []
-    return [
-        f"the folders look like persons, such as {sorted(folders)[0]!r}, and {repeated[0]!r} is in "
-        f"several of them: are the folders classes? label_pattern='/([^/.]+)' reads the labels in "
-        f"the names of files, group_pattern='^(.+)/' the persons"
-    ]
+    told = f"such as {sorted(folders)[0]!r}, and {repeated[0]!r} is in several of them"
+    hint = "label_pattern='/([^/.]+)' reads the labels in the names of files, "
+    hint += "group_pattern='^(.+)/' the persons"
+    return [f"the folders look like persons, {told}: are the folders classes? {hint}"]

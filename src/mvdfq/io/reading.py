@@ -72,10 +72,11 @@ def read(
         One of `FORMATS`; by default the format is recognised by content.
 
     recipe : AudioRecipe or str, default=None
-        How sound becomes numbers, or a name in `AUDIO_RECIPES`.
+        How sound becomes numbers, or a name in `AUDIO_RECIPES`; None means ``"default"``.
 
     silence : {"missing", "keep"}, default=None
-        Whether frames of digital silence are missing values; by default as the recipe says.
+        Whether frames of digital silence, whose samples are all exactly zero, are missing values;
+        by default as the recipe says.
 
     label : str or int, default=None
         Which column, attribute or part of a FASTA header holds the label: a name, or a number
@@ -133,13 +134,13 @@ def read(
         half of the sequences can be read, that is an error.
 
     n_jobs : int, default=None
-        Number of processes for sound files.
+        Number of processes for sound files; None means one, -1 means one per processor.
 
     cache : str or Path, default=None
         Folder that keeps the features of sound files.
 
     progress : callable, default=None
-        Called with the amount that is done and the whole amount.
+        Called with the amount that is done and the whole amount, such as numbers of files.
 
     max_bytes : int, default=2**32
         The largest amount of decompressed text, or of arrays, that is read.
@@ -324,9 +325,8 @@ class FolderBlocks:
         self.path, self.progress, self.options = Path(path), progress, options
         self.format = format or recognise(path)
         if self.format not in ("audio", "csv-folder") or not self.path.is_dir():
-            raise ReadError(
-                path, "is not a folder of sound files or tables", "mvdfq.io.read reads other data"
-            )
+            problem = "is not a folder of sound files or tables"
+            raise ReadError(path, problem, "mvdfq.io.read reads other data")
         if self.format == "audio":
             found = list_audio(self.path)
             if found.skipped and not options.get("skip_bad"):
@@ -356,8 +356,7 @@ class FolderBlocks:
                 problem = "columns of text cannot be read in blocks of files"
                 raise ReadError(self.path, problem, "read the whole folder, with a larger limit")
             for file in files:  # as it was when it was read before?
-                state = state_of(file)
-                if self._states.setdefault(file, state) != state:
+                if self._states.setdefault(file, state := state_of(file)) != state:
                     raise changed(file)
             done += len(files)
             if self.progress is not None:

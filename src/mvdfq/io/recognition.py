@@ -14,7 +14,7 @@ from mvdfq.io.letters import fasta, profiles
 from mvdfq.io.letters.profiles import is_profile
 from mvdfq.io.sound import audio
 from mvdfq.io.sound.decoding import holds_sound
-from mvdfq.io.source import Glimpse, ReadError, Source, check_inside
+from mvdfq.io.source import KNOWN, Glimpse, ReadError, Source, check_inside
 from mvdfq.io.tables import arrays, binary, long_tables, series_rows, ts
 from mvdfq.io.tables.column_roles import COLUMNS, has_layout, some
 from mvdfq.io.tables.csv_tables import TABLES, glimpsed, is_value
@@ -56,6 +56,7 @@ class Format:
 SOUND = ("wav", "flac", "ogg", "opus", "mp3", "au", "m4a", "aac")
 RECIPE = ("recipe", "silence", "cache", "n_jobs")
 LETTERS = ("fasta", "fa", "faa", "fna", "fastq", "fq", "gb", "gbk", "sto")
+PROFILES = ("pssm", "hmm", "hhm")
 HEADER = ("label", "group", "strands")
 FIRST = ("time_first",)
 WIDE = ("label", "id", "group", "missing")
@@ -65,9 +66,7 @@ FOLDER = (*(name for name in COLUMNS if name != "id"), "elsewhere")
 RECORDS: list[Format] = [
     Format("audio", holds_sound, audio.read, RECIPE, SOUND, False, True),
     Format("fasta", fasta.is_fasta, fasta.read, HEADER, LETTERS, False, True),
-    Format(
-        "profiles", is_profile, profiles.read, ("profile_values",), ("pssm", "hmm", "hhm"), False
-    ),
+    Format("profiles", is_profile, profiles.read, ("profile_values",), PROFILES, False),
     Format("ts", ts.KEY, ts.read_ts, (), ("ts",)),
     Format("arff", series_rows.KEY, series_rows.read_arff, ("label", "id"), ("arff",)),
     Format("npz", ".npy", arrays.read_npz, FIRST, ("npz",)),
@@ -145,8 +144,8 @@ def _not_recognised(path: Path, names: str) -> ReadError:
         if not path.stat().st_size:
             return ReadError(path, "the file is empty")
         ending = path.name.lower().rpartition(".")[2]
-        if ending in binary.CONVERT:
-            hint = f"convert: {binary.CONVERT[ending]}"
+        if ending in KNOWN["convert"]:
+            hint = f"convert: {KNOWN['convert'][ending]}"
             return ReadError(path, f".{ending} files are not read", hint)
         try:
             next(Source(path).lines(), None)
@@ -179,15 +178,14 @@ def parts_of(path: Path, record: Format | None = None) -> list[Path]:
     name = path.name
     if path.is_dir():  # a data set and its variants lie in the folder of its name
         name = next(iter(stems)) if len(stems) == 1 else path.resolve().name
-    every = [record] if record else []
-    every += [one for one in RECORDS if one.is_series]
-    for ending in (ending for one in every for ending in one.extensions):
-        if (name, ending) in pairs:
-            return pairs[name, ending]
-    if path.is_dir() and len(stems) > 1:
-        raise ReadError(path, f"several data sets: {sorted(stems)[:20]}", "name one of them")
+    for one in (record, *(one for one in RECORDS if one.is_series)):
+        for ending in one.extensions if one else ():
+            if (name, ending) in pairs:
+                return pairs[name, ending]
     if not path.is_dir():
         raise ReadError(path, "no such file or folder", "check the path")
+    if len(stems) > 1:
+        raise ReadError(path, f"several data sets: {sorted(stems)[:20]}", "name one of them")
     return [path]
 
 
@@ -236,16 +234,12 @@ def read_file(record: Format, source: Source, options: Mapping[str, Any]) -> Dat
     except OSError as error:
         source.fail(error.strerror or str(error))
     check_kept(source.path, len(data), data.skipped)
-    X = data.X
-    if isinstance(X, list) or not X.data.size:
+    X, large = data.X, []
+    if not isinstance(X, list) and X.data.size:
+        sizes = np.fmax(np.fmax.reduce(X.data, axis=1), -np.fmin.reduce(X.data, axis=1))
+        names = X.channel_names or tuple(map(str, range(X.n_rows)))
+        large = [name for name, size in zip(names, sizes, strict=True) if size >= EXACT]
+    if not large:
         return data
-    highest, lowest = np.fmax.reduce(X.data, axis=1), np.fmin.reduce(X.data, axis=1)
-    large = np.flatnonzero(np.fmax(highest, -lowest) >= EXACT)
-    if not large.size:
-        return data
-    names = X.channel_names or tuple(map(str, range(X.n_rows)))
-    text = (
-        f"{some([names[j] for j in large])} holds numbers of 2**53 = {EXACT} or more, whose last "
-        f"digits are rounded"
-    )
-    return replace(data, remarks=(*data.remarks, text))
+    told = f"{some(large)} holds numbers of 2**53 = {EXACT} or more, whose last digits are rounded"
+    return replace(data, remarks=(*data.remarks, told))

@@ -5,6 +5,7 @@ import io
 import os
 import re
 import stat
+import tomllib
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -16,6 +17,8 @@ from typing import IO, Any, NoReturn
 
 from mvdfq._utils.errors import HintedError
 
+# Words that files and users write: names of columns, units, endings.
+KNOWN = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 State = tuple[int, int]
 # Longest line in characters. The longest human chromosome has 249 million letters.
 LONGEST_LINE = 2**28

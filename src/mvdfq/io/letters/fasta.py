@@ -34,8 +34,7 @@ class Record(NamedTuple):
 
 def read_records(path: str | Path) -> Iterator[Record]:
     """Yield the records of a FASTA file; blank lines and comments after ``;`` are left out."""
-    header, start = None, 0
-    parts: list[str] = []
+    header, start, parts = None, 0, list[str]()
     for number, line in read_lines(path):
         line = line.strip()
         if line.startswith(">"):
@@ -85,9 +84,8 @@ def from_biopython(found: Iterable[Any]) -> list[Record]:
     for i, one in enumerate(found, 1):
         id = str(getattr(one, "id", i))
         about = str(getattr(one, "description", "")).removeprefix(id).strip()
-        has_more = about and not about.startswith("<unknown")
-        header = f"{id} {about}" if has_more else id
-        records.append(Record(i, header, str(getattr(one, "seq", one))))
+        about = "" if about.startswith("<unknown") else about
+        records.append(Record(i, f"{id} {about}".strip(), str(getattr(one, "seq", one))))
     return records
 
 
@@ -197,10 +195,8 @@ def read_fasta(
 
 def _headers_are_labels(source: Source, records: Sequence[Record]) -> bool:
     """Do whole headers recur, as labels do? Say so, and say if only their first words recur."""
-    known, words = (
-        Counter(text for record in records if (text := getattr(record, part)))
-        for part in ("header", "id")
-    )
+    known = Counter(record.header for record in records if record.header)
+    words = Counter(record.id for record in records if record.id)
     if 2 * len(known) <= known.total():  # a header occurs twice on average
         shown = ", ".join(f"{label!r} ({n})" for label, n in known.most_common(5))
         more = "" if len(known) <= 5 else f" and {len(known) - 5} more"
@@ -220,9 +216,8 @@ def _check_options(alphabet: str | None, lower: str, strands: str) -> None:
     if strands == "both" and alphabet not in ("dna", "rna"):
         raise ValueError(f"strands='both' needs alphabet='auto', 'dna' or 'rna', got {alphabet!r}.")
     if lower == "mask" and alphabet is None:
-        raise ValueError(
-            "lower='mask' needs an alphabet, because it writes the unknown letter of the alphabet."
-        )
+        reason = "because it writes the unknown letter of the alphabet"
+        raise ValueError(f"lower='mask' needs an alphabet, {reason}.")
 
 
 def _residues(source: Source, record: Record, alphabet: str | None, lower: str) -> str:
@@ -281,9 +276,8 @@ def read(source: Source, **options: Any) -> Dataset:
     elif any(part.y is None for part in parts):
         bare = next(file for file, part in zip(files, parts, strict=True) if part.y is None)
         source.fail(f"{bare} has no labels, other files have labels in their headers")
-    data = reduce(Dataset.joined, parts)
-    if len(set(data.names)) < len(data):
-        named = [f"{Source(file).stem}/{name}" for file, part in zip(files, parts, strict=True)
-                 for name in part.names]  # fmt: skip
-        data = replace(data, names=named)
-    return replace(data, remarks=(*source.remarks, *data.remarks))
+    data, names = reduce(Dataset.joined, parts), list[str]()
+    for file, part in zip(files, parts, strict=True):
+        names += [f"{Source(file).stem}/{name}" for name in part.names]
+    names = names if len(set(data.names)) < len(data) else data.names
+    return replace(data, names=names, remarks=(*source.remarks, *data.remarks))

@@ -74,8 +74,7 @@ class HomologyTask(Short):
 
     Examples
     --------
-    >>> from mvdfq.io import Dataset
-    >>> from mvdfq.io import homology_tasks
+    >>> from mvdfq.io import Dataset, homology_tasks
     >>> roles = {"pos-train": ["b"], "neg-train": ["a"], "pos-test": ["d"], "neg-test": ["c"]}
     >>> task = homology_tasks(["a", "b", "c", "d"], {"1.1": roles})[0]
     >>> task.family, task.train, task.y_train

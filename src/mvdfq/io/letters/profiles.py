@@ -68,9 +68,9 @@ def read_profiles(path: str | Path, *, values: str = "log-odds", skip_bad: bool 
     (['d1'], array([[-1.,  5.], [ 4., -2.]], dtype=float32))
     """
     check_choice(values, "values", ("log-odds", "probabilities"))
+    if zipfile.is_zipfile(path) and values == "log-odds":
+        return read_profile_npz(path)
     if zipfile.is_zipfile(path):
-        if values == "log-odds":
-            return read_profile_npz(path)
         problem = "values='probabilities' is not possible: the file does not name the background"
         raise ReadError(path, problem, "read log-odds and call log_odds_to_probabilities")
     source = Source(Path(path), skip_bad)
@@ -222,16 +222,15 @@ def profile_kind(lines: list[str]) -> str | None:
     for mark, kind in [("HMMER3", "hmmer"), ("HHsearch", "hhm")]:
         if lines and lines[0].startswith(mark):
             return kind
-    return "pssm" if any(_letters(line) for line in lines) else None
+    return "pssm" if any(map(_letters, lines)) else None
 
 
 def read_profile_text(path: Path) -> tuple[str, list[Case]]:
     """Return the format of a file and the profiles in the file."""
-    lines = list(read_lines(path))
+    source, lines = Source(path), list(read_lines(path))
     kind = profile_kind([line for _, line in lines[:20]])
     if kind is None:
-        hint = "PSI-BLAST, HMMER3 and HH-suite can be read"
-        raise ReadError(path, "no profile in the file", hint)
+        source.fail("no profile in the file", "PSI-BLAST, HMMER3 and HH-suite can be read")
     blocks: list[Lines] = [lines] if kind == "pssm" else [[]]
     for number, line in lines if kind != "pssm" else ():
         if line.strip() == "//":  # ends a model
@@ -239,7 +238,7 @@ def read_profile_text(path: Path) -> tuple[str, list[Case]]:
         elif blocks[-1] or line.strip():
             blocks[-1].append((number, line))
     blocks = blocks if blocks[-1] else blocks[:-1]
-    return kind, [_read_one(path, block, MODELS[kind]) for block in blocks]
+    return kind, [_read_one(source, block, MODELS[kind]) for block in blocks]
 
 
 def _letters(line: str) -> list[str] | None:
@@ -248,7 +247,7 @@ def _letters(line: str) -> list[str] | None:
     return letters if sorted(letters) == sorted(AMINO_ACIDS) else None
 
 
-def _read_one(path: Path, lines: Lines, model: "Model") -> Case:
+def _read_one(source: Source, lines: Lines, model: "Model") -> Case:
     """Read one profile: facts, a line that names the amino acids, and a line per position."""
     facts: dict[str, str] = {}
     letters: list[str] | None = None
@@ -261,21 +260,20 @@ def _read_one(path: Path, lines: Lines, model: "Model") -> Case:
         elif model.has_statistics and rows and key in ("", "K"):
             break
         elif match := model.line.fullmatch(line):
-            if match[1] != str(len(rows) + 1):
-                problem = f"expected position {len(rows) + 1}, got {match[1][:20]!r}"
-                raise ReadError(path, f"line {number}: {problem}")
-            if (values := model.read(match[2])) is None:
-                problem = f"expected 20 {model.what}, got {match[2][:40]!r}"
-                raise ReadError(path, f"line {number}: {problem}")
+            place, values = str(len(rows) + 1), model.read(match[2])
+            if match[1] != place:
+                source.fail(f"line {number}: expected position {place}, got {match[1][:20]!r}")
+            if values is None:
+                wanted = f"expected 20 {model.what}, got {match[2][:40]!r}"
+                source.fail(f"line {number}: {wanted}")
             rows.append(values)
     said = facts.get("LENG", "").partition(" ")[0]
     if said and said != str(len(rows)):
-        hint = "is the file complete?"
-        raise ReadError(path, f"{len(rows)} positions, but LENG says {said}", hint)
+        source.fail(f"{len(rows)} positions, but LENG says {said}", "is the file complete?")
     if letters is None:
-        raise ReadError(path, "no line names the 20 amino acids", "is it of a nucleic acid?")
+        source.fail("no line names the 20 amino acids", "is it of a nucleic acid?")
     if not rows:
-        raise ReadError(path, "the profile has no positions", "is the file complete?")
+        source.fail("the profile has no positions", "is the file complete?")
     in_order = np.array(rows).T[[letters.index(letter) for letter in AMINO_ACIDS]]
     return Case(in_order, name=facts.get("NAME", "").partition(" ")[0])
 

@@ -33,13 +33,13 @@ AMINO_ACIDS = "ACDEFGHIKLMNPQRSTVWY"
 # The amino acids that an odd letter stands for: it is read as their mean, or as a missing value,
 # which keeps its place and breaks words. U is selenocysteine, O is pyrrolysine.
 ODD = {"B": "DN", "Z": "EQ", "J": "IL", "U": "C", "O": "K", "X": "", "*": "", "-": "", ".": ""}
-# Tables of scales.csv. BLOSUM: S. Henikoff, J. G. Henikoff, "Amino acid substitution matrices
+# Tables of residues.csv. BLOSUM: S. Henikoff, J. G. Henikoff, "Amino acid substitution matrices
 # from protein blocks", PNAS 89, 1992, as made by their program matblas from Blocks 5.0 (62 in
 # halves of a bit; 45 and 80 in thirds, there is an 80 in halves as well). PAM250: M. O. Dayhoff
 # et al., Atlas of Protein Sequence and Structure 5(3), 1978, as computed by the program pam
 # 1.0.6 (thirds of a bit).
 MATRICES = ("BLOSUM45", "BLOSUM62", "BLOSUM80", "PAM250")
-# Tables of scales.csv, with their numbers in AAindex.
+# Tables of residues.csv, with their numbers in AAindex.
 SCALES = (
     "hydropathy",  # J. Kyte, R. F. Doolittle, J. Mol. Biol. 157, 1982 (KYTJ820101)
     "volume",  # cubic angstroms: A. A. Zamyatnin, Prog. Biophys. Mol. Biol. 24, 1972
@@ -174,20 +174,12 @@ def substitution_rows(
     return _looked_up(X, matrix_values(matrix), tuple(AMINO_ACIDS), lower)
 
 
+@cache  # callers do not write to the array
 def matrix_values(name: str) -> np.ndarray:
     """Return a matrix, or a scale as one row, with columns in the order of `AMINO_ACIDS`."""
-    return np.array(_tables()[name])
-
-
-@cache
-def _tables() -> dict[str, list[list[float]]]:
-    """The rows of each table of scales.csv, with one value per amino acid."""
-    tables: dict[str, list[list[float]]] = {}
     with open(Path(__file__).with_suffix(".csv"), encoding="utf-8") as file:
-        for row in csv.DictReader(file):
-            values = [float(row[letter]) for letter in AMINO_ACIDS]
-            tables.setdefault(row["table"], []).append(values)
-    return tables
+        rows = [row for row in csv.DictReader(file) if row["table"] == name]
+    return np.array([[float(row[letter]) for letter in AMINO_ACIDS] for row in rows])
 
 
 def property_rows(
@@ -230,14 +222,13 @@ def property_rows(
     own = scales if isinstance(scales, Mapping) else {}
     values = []
     for name in names:
-        lacking = [letter for letter in AMINO_ACIDS if letter not in own.get(name, AMINO_ACIDS)]
-        if lacking:
-            raise ValueError(f"Scale {name!r} has no value for {', '.join(lacking)}.")
         if name not in own and name not in SCALES:
             raise ValueError(f"Scale {name!r} is not known; names are {', '.join(SCALES)}.")
-        scale = [own[name][letter] for letter in AMINO_ACIDS] if name in own else _tables()[name][0]
-        values.append(np.array(scale, dtype=float))
-    return _looked_up(X, np.array(values), tuple(names), lower)
+        if lacking := [one for one in AMINO_ACIDS if one not in own.get(name, AMINO_ACIDS)]:
+            raise ValueError(f"Scale {name!r} has no value for {', '.join(lacking)}.")
+        mine = [own[name][letter] for letter in AMINO_ACIDS] if name in own else None
+        values.append(matrix_values(name)[0] if mine is None else mine)
+    return _looked_up(X, np.array(values, dtype=float), tuple(names), lower)
 
 
 def _looked_up(

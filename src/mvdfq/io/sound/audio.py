@@ -38,11 +38,8 @@ def read_audio(
     r"""Read sound files as sequences of MFCC.
 
     WAV, FLAC, OGG, Opus, MP3 and AU are recognised by content, not by extension; AAC and m4a are
-    read if ffmpeg is installed. All channels are mixed to one channel. `path` is a folder with one
-    sub-folder per class (files may lie deeper), a folder with a table ``metadata.csv`` (columns
-    ``file_name,label[,group]``), or files without labels: a folder of files, a list of files or a
-    single file. Names that begin with a dot are ignored. Files beside the class folders are
-    ignored if they are not sound.
+    read if ffmpeg is installed. All channels are mixed to one channel. Names that begin with a dot
+    are ignored, and files beside the class folders that are not sound.
 
     An error names a file that is empty, damaged, not sound, silent, shorter than a window or
     longer than the recipe allows. A class with one file is read, with a warning.
@@ -50,28 +47,15 @@ def read_audio(
     Parameters
     ----------
     path : str, Path or list of these
-        A folder, a file, or several files.
+        A folder with one sub-folder per class (files may lie deeper), a folder with a table
+        ``metadata.csv`` (columns ``file_name,label[,group]``), or files without labels: a folder
+        of files, a list of files or a single file.
 
-    recipe : AudioRecipe or str, default=None
-        How sound becomes numbers, or a name in `AUDIO_RECIPES`; None means ``"default"``.
-
-    silence : {"missing", "keep"}, default=None
-        Whether frames of digital silence, whose samples are all exactly zero, are missing values;
-        by default as the recipe says. `Dataset.remarks` names the share of such frames.
-
-    skip_bad : bool, default=False
-        Leave out files that cannot be read and list them in `Dataset.skipped`. By default the
-        first problem is raised: first problems of the folder, then of the files, by name.
-
-    n_jobs : int, default=None
-        Number of processes; None means one process, -1 means one process per processor.
-
-    cache : str or Path, default=None
-        Folder that keeps features, found again by the content of the file and the recipe. The
-        variable MVDFQ_CACHE_SIZE limits its size (2 GiB); entries used longest ago go first.
-
-    progress : callable, default=None
-        Called with the number of files done and the number of all files.
+    recipe, silence, skip_bad, n_jobs, cache, progress : see `mvdfq.io.read`
+        `Dataset.remarks` names the share of frames of digital silence. By default the first
+        problem is raised: first problems of the folder, then of the files, by name. The cache
+        finds features by the content of the file and the recipe; the variable MVDFQ_CACHE_SIZE
+        limits its size (2 GiB), and entries used longest ago go first.
 
     Returns
     -------
@@ -114,19 +98,17 @@ def read_audio(
             source.tell(i + 1, len(listing))
     if store is not None:
         store.trim(size_limit())
-    if not features and not source.skipped:
-        source.fail("holds no sound files", decoding.READABLE)
-    if not features:
+    if not features and source.skipped:
         source.fail(f"no file can be read; the first problem is {source.skipped[0]}")
+    if not features:
+        source.fail("holds no sound files", decoding.READABLE)
     offsets = offsets_of(rows.shape[1] for rows in features.values())
     frames = np.concatenate([*features.values()], axis=1)
     X = Sequences(frames, offsets, recipe.channel_names, recipe.frame_rate)
     data = replace(listing.take([*features]), X=X, skipped=tuple(source.skipped))
-    for label, n in inspection.counts_of(data.y).items():
-        if n == 1:
-            warnings.warn(
-                f"Class {label!r} has only one file, so this class cannot be tested.", stacklevel=2
-            )
+    for label in (label for label, n in inspection.counts_of(data.y).items() if n == 1):
+        text = f"Class {label!r} has only one file, so this class cannot be tested."
+        warnings.warn(text, stacklevel=2)
     told = inspection.silence_in_words(inspection.idle_shares(data), recipe.silence)
     return replace(data, remarks=(*data.remarks, *told))
 
@@ -179,13 +161,13 @@ def facts_of_audio(
         listing = elsewhere.applied(listing, Source(Path("."), skip_bad=True))
     good: dict[int, Header] = {}
     bad = list(listing.skipped)
+    tell = Source(Path("."), progress=progress).tell
     for i, header in enumerate(headers(listing.X, recipe, deep, n_jobs)):
         if isinstance(header, ReadError):
             bad.append(header)
         else:
             good[i] = header
-        if progress is not None:
-            progress(i + 1, len(listing))
+        tell(i + 1, len(listing))
     data, found = listing.take([*good]), [*good.values()]
     seconds = np.array([header.seconds for header in found])
     shares = inspection.shares_of(data, seconds * [header.silence for header in found], seconds)
@@ -239,20 +221,16 @@ def list_audio(path: Any) -> Dataset:
     """
     paths = [path] if isinstance(path, str | os.PathLike) else path
     source = Source(Path("."), skip_bad=True)
+    for one in paths:
+        if not isinstance(one, str | os.PathLike):
+            raise TypeError(f"path must hold paths of files, got {type(one).__name__}.")
+    found = [Case(Path(one), name=os.fspath(one)) for one in paths]
     if paths is not path and os.path.isdir(path):
         has_table = os.path.isfile(os.path.join(path, METADATA))
         found = (_from_metadata if has_table else _from_folders)(Path(path), source)
-    else:
-        for one in paths:
-            if not isinstance(one, str | os.PathLike):
-                raise TypeError(f"path must hold paths of files, got {type(one).__name__}.")
-        found = [Case(Path(one), name=os.fspath(one)) for one in paths]
-    cases = []
-    for case in found:
-        if shown(case.name) == case.name:
-            cases.append(case)
-        else:
-            _refuse(source, case.values, "the name is not valid UTF-8", "rename the file")
+    cases = [case for case in found if shown(case.name) == case.name]
+    for case in (case for case in found if shown(case.name) != case.name):
+        _refuse(source, case.values, "the name is not valid UTF-8", "rename the file")
     source.skipped.sort(key=lambda problem: problem.path)
     return dataset_of(source, cases, lambda files: np.array(files, dtype=object))
 
@@ -282,7 +260,7 @@ def _from_folders(root: Path, source: Source) -> list[Case]:
     passed = sorted(shown(file.relative_to(root)) for file in {*found, *beside} - {*sound, *alone})
     if n := len(passed):
         files = "1 file that is" if n == 1 else f"{n} files that are"
-        few = f"{', '.join(passed[:5])}{', ...' if n > 5 else ''}"
+        few = ", ".join([*passed[:5], *["..."] * (n > 5)])
         source.remark(f"passed over {files} not sound: {few}")
     if not has_classes:
         return [Case(file, name=file.name) for file in alone]

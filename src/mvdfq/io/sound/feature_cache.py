@@ -3,11 +3,10 @@
 import hashlib
 import os
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import cache
 from io import BytesIO
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -40,13 +39,12 @@ def code_key() -> str:
     return hashlib.sha256(repr((code, packages)).encode()).hexdigest()[:16]
 
 
-@dataclass(frozen=True)
-class CacheEntry:
-    """The file of an entry, its size, and when it was last used."""
+class CacheEntry(NamedTuple):
+    """When an entry was last used, its file, and its size."""
 
+    used: float
     path: Path
     size: int
-    used: float
 
 
 class FeatureCache:
@@ -96,8 +94,8 @@ class FeatureCache:
         for path in self.folder.glob(f"[0-9a-f][0-9a-f]/*{ENDING}"):
             with suppress(OSError):  # another process has removed the entry
                 status = path.stat()
-                found.append(CacheEntry(path, status.st_size, status.st_mtime))
-        return sorted(found, key=lambda entry: (entry.used, entry.path))
+                found.append(CacheEntry(status.st_mtime, path, status.st_size))
+        return sorted(found)
 
     def trim(self, most_bytes: int) -> int:
         """Remove the oldest entries until the rest has at most `most_bytes`; return how many."""

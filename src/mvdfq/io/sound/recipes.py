@@ -34,17 +34,12 @@ class AudioRecipe:
     n_mfcc : int, default=13
         Number of coefficients.
 
-    delta : bool, default=False
-        Add the slope of every coefficient (`numpy.gradient` along time).
+    delta, fft64 : bool, default=False
+        Add the slope of every coefficient (`numpy.gradient` along time), and 64 log-spectrum
+        bands, see `log_bands`: 13 + 64 = 77 rows.
 
-    fft64 : bool, default=False
-        Add 64 log-spectrum bands, see `log_bands`: 13 + 64 = 77 rows.
-
-    n_fft : int, default=2048
-        Length of the Fourier transform.
-
-    hop_length : int, default=512
-        Samples from one frame to the next.
+    n_fft, hop_length : int, default=2048 and 512
+        Length of the Fourier transform, and samples from one frame to the next.
 
     win_length : int, default=None
         Samples under the window; `n_fft` if None.
@@ -314,11 +309,8 @@ def log_bands(
     n_bands : int, default=64
         Number of bands; it must divide ``n_fft / 2``.
 
-    n_fft, hop_length, win_length, window, center : see `AudioRecipe`
-        Frames.
-
-    log, amin, top_db : see `AudioRecipe`
-        Logarithm.
+    n_fft, hop_length, win_length, window, center, log, amin, top_db : see `AudioRecipe`
+        Frames and logarithm.
 
     Returns
     -------

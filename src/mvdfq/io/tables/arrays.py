@@ -199,9 +199,8 @@ def _sequences(values: Any, lengths: np.ndarray | None, time_first: bool) -> Seq
     if lengths is not None:
         is_whole = lengths.ndim == 1 and lengths.dtype.kind in "iu" and lengths.size
         if not is_whole or (lengths < 0).any():
-            raise ValueError(
-                f"its lengths are not whole numbers of shape (n_sequences,): {lengths}"
-            )
+            wanted = "whole numbers of shape (n_sequences,)"
+            raise ValueError(f"its lengths are not {wanted}: {lengths}")
         if values.ndim == 2:  # frames that lie end to end
             total, cuts = int(lengths.sum(dtype=np.int64)), np.cumsum(lengths, dtype=np.int64)[:-1]
             if total not in values.shape:
@@ -209,10 +208,8 @@ def _sequences(values: Any, lengths: np.ndarray | None, time_first: bool) -> Seq
             frames = values if total == values.shape[0] else values.T
             return from_time_first(np.split(frames, cuts))
     if values.ndim not in (2, 3) or 0 in values.shape:
-        wanted = (
-            "(n_sequences, n_channels, n_timepoints) or, univariate, (n_sequences, n_timepoints)"
-        )
-        raise ValueError(f"shape {values.shape} cannot be {wanted}")
+        wanted = "(n_sequences, n_channels, n_timepoints) or, univariate,"
+        raise ValueError(f"shape {values.shape} cannot be {wanted} (n_sequences, n_timepoints)")
     X = from_time_first(values) if time_first and values.ndim == 3 else check_sequences(values)
     if lengths is None:
         return X
@@ -245,17 +242,9 @@ def write_npz(
     X : Sequences, list of array-like or 3-D array
         The sequences; channel names, sampling rate and symbolic channels are kept.
 
-    y : array-like of shape (n_sequences,), default=None
-        Labels, numbers or text.
-
-    names : array-like of shape (n_sequences,), default=None
-        One name per sequence.
-
-    groups : array-like of shape (n_sequences,), default=None
-        One group per sequence, such as a speaker or an album.
-
-    split : array-like of shape (n_sequences,), default=None
-        ``"train"`` or ``"test"`` for each sequence.
+    y, names, groups, split : array-like of shape (n_sequences,), default=None
+        Per sequence: the label (number or text), the name, the group (a speaker, an album), and
+        ``"train"`` or ``"test"``.
 
     Examples
     --------
@@ -269,19 +258,15 @@ def write_npz(
     """
     X = check_sequences(X)
     per = {"y": y, "names": names, "groups": groups, "split": split}
-    arrays = {key: _to_write(key, values, len(X)) for key, values in per.items()}
-    arrays |= {MARK: np.int64(1), "data": X.data, "offsets": X.offsets}
-    arrays["channel_names"] = None if X.channel_names is None else np.array(X.channel_names)
-    arrays["symbolic"] = np.array(X.symbolic) if X.symbolic else None
-    arrays["sampling_rate"] = None if X.sampling_rate is None else np.float64(X.sampling_rate)
-    stored = {key: values for key, values in arrays.items() if values is not None}
+    arrays: dict[str, Any] = {MARK: np.int64(1), "data": X.data, "offsets": X.offsets}
+    arrays |= {key: _to_write(key, one, len(X)) for key, one in per.items() if one is not None}
+    arrays |= {"channel_names": X.channel_names, "sampling_rate": X.sampling_rate}
+    arrays["symbolic"] = X.symbolic or None
     with replacing(Path(path)) as file:
-        np.savez_compressed(file, **stored)
+        np.savez_compressed(file, **{key: one for key, one in arrays.items() if one is not None})
 
 
-def _to_write(key: str, values: Any, n: int) -> Any:
-    if values is None:
-        return None
+def _to_write(key: str, values: Any, n: int) -> np.ndarray:
     values = np.asarray(values)
     if values.dtype.kind == "O":
         values = np.array([str(value) for value in values.tolist()])

@@ -137,15 +137,12 @@ def _json_columns(found: Any) -> dict[str, np.ndarray]:
         found = [dict(zip(found["columns"], row, strict=True)) for row in found["data"]]
     if isinstance(found, list):
         found = by_column(found)
-    columns = {
-        name: list(values.values()) if isinstance(values, dict) else values
-        for name, values in found.items()
-    }
-    # None is NaN: nothing in place of a number, or of a word
-    return {
-        name: as_column([float("nan") if value is None else value for value in values], name)
-        for name, values in columns.items()
-    }
+    columns = {}
+    for name, values in found.items():
+        cells = values.values() if isinstance(values, dict) else values
+        # None is NaN: nothing in place of a number, or of a word
+        columns[name] = as_column([float("nan") if cell is None else cell for cell in cells], name)
+    return columns
 
 
 def read_mat(source: Source, time_first: bool = False) -> Dataset:
@@ -153,10 +150,8 @@ def read_mat(source: Source, time_first: bool = False) -> Dataset:
     with open(source.path, "rb") as file, unchanged(file, source.path):
         with source.guard("the file"):
             unpacked = _check_unpacked(source, file)
-        arrays = {
-            name: _plain(source, name, values)
-            for name, values in _in_a_process(source, unpacked).items()
-        }
+        found = _in_a_process(source, unpacked)
+    arrays = {name: _plain(source, name, values) for name, values in found.items()}
     return arrays_dataset(source, arrays, time_first)
 
 
@@ -170,13 +165,12 @@ def _in_a_process(source: Source, unpacked: int) -> dict[str, Any]:
         damaged = f"the file is damaged or cut short ({said or 'its reader crashed'})"
         source.fail(said if said.startswith("variable ") else damaged)
     found: dict[str, Any] = {}
-    with np.load(BytesIO(done.stdout)) as sent:
-        for key in sent.files:
-            name, is_cell, _ = key.partition("/")
-            if is_cell:
-                found.setdefault(name, []).append(sent[key])
-            else:
-                found[name] = sent[key]
+    for key, values in np.load(BytesIO(done.stdout)).items():
+        name, is_cell, _ = key.partition("/")
+        if is_cell:
+            found.setdefault(name, []).append(values)
+        else:
+            found[name] = values
     return found
 
 
@@ -190,18 +184,13 @@ def send() -> None:
         if math.prod(shape) > unpacked:
             raise ValueError(f"variable {name!r} claims shape {shape}, more than the file can hold")
         if kind not in PLAIN:
-            raise ValueError(
-                f"variable {name!r} is of class {kind} {shape}; save arrays of numbers, or a cell "
-                f"array of them, as X and y"
-            )
-    arrays: dict[str, np.ndarray] = {}
-    for name, values in loadmat(path, chars_as_strings=True).items():
-        if name.startswith("__"):
-            continue
-        if values.dtype.kind == "O":
-            arrays |= {f"{name}/{i}": cell for i, cell in enumerate(values.ravel().tolist())}
-        else:
-            arrays[name] = values
+            hint = "save arrays of numbers, or a cell array of them, as X and y"
+            raise ValueError(f"variable {name!r} is of class {kind} {shape}; {hint}")
+    found = loadmat(path, chars_as_strings=True)
+    arrays = {name: values for name, values in found.items() if not name.startswith("__")}
+    for name in [name for name, values in arrays.items() if values.dtype.kind == "O"]:
+        cells = arrays.pop(name).ravel().tolist()
+        arrays |= {f"{name}/{i}": cell for i, cell in enumerate(cells)}
     np.savez(sys.stdout.buffer, allow_pickle=False, **arrays)
 
 
@@ -238,17 +227,3 @@ def _plain(source: Source, name: str, values: Any) -> Any:
     if not all(cell.dtype.kind in "biuf" for cell in values):
         source.fail(f"variable {name!r} holds cells that are neither numbers nor text")
     return values
-
-
-# Files that are not read, by their ending: how to convert them.
-CONVERT = {
-    **dict.fromkeys(("h5", "hdf5"), "mvdfq.io.write_npz('a.npz', h5py.File(PATH)['X'][:], y)"),
-    "edf": "mne.io.read_raw_edf(PATH).to_data_frame().to_csv('a.csv')",
-    "bdf": "mne.io.read_raw_bdf(PATH).to_data_frame().to_csv('a.csv')",
-    "xls": "save the sheet as .xlsx or CSV",
-    "pkl": "pickled objects may hold code and are never loaded; mvdfq.io.write_npz(PATH, X, y)",
-    "rds": "write.csv(readRDS(PATH), 'a.csv', row.names=FALSE)",
-    "sav": "pandas.read_spss(PATH).to_csv('a.csv')",
-    "dta": "pandas.read_stata(PATH).to_csv('a.csv')",
-    "wma": "ffmpeg -i a.wma a.wav",
-}

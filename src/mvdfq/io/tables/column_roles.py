@@ -8,20 +8,11 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from mvdfq.io.source import Glimpse, ReadError, Source
+from mvdfq.io.source import KNOWN, Glimpse, ReadError, Source
 from mvdfq.io.tables.csv_tables import Names, glimpsed, has_header, is_given, is_value
 from mvdfq.io.tables.times import DATE, epoch_unit, moments, split_unit
 
-# How columns are called, in lower case and without spaces, dashes and underscores. The first name
-# that the table has is taken.
-NAMES = {
-    "id": ("id", "sequence", "series", "case", "trial", "recording", "record", "segment", "session",
-           "run", "uid", "instance", "instances", "device", "machine", "asset", "node"),
-    "time": ("time", "timestamp", "datetime", "t", "ts", "seconds", "secs", "sec", "millis", "ms",
-             "elapsed", "epoch", "unix", "utc", "clock", "date"),
-    "label": ("label", "labels", "class", "classes", "activity", "activities"),
-    "group": ("group", "groups", "subject", "speaker", "participant", "patient", "user"),
-}  # fmt: skip
+NAMES = KNOWN["columns"]
 # "subject_id" means "subject"; "sensor_time" and "date_utc" are times.
 SUFFIX = re.compile(r"(?<=.)(ids?|no|nr|number|name)")
 TIME_PART = re.compile(r"timestamp.*|.*timestamp|time.*|.*time|date.*|.*date")
@@ -267,9 +258,7 @@ def layout_of(table: Any, columns: Columns) -> str | None:
     named = (columns.label, columns.id, columns.group)
     apart = {i for i, name in enumerate(rows[0]) if name in named}
     roles = None
-    with suppress(
-        ReadError
-    ):  # if a column that the user names is not there, the reader will say so
+    with suppress(ReadError):  # the reader will say that a column that the user names is not there
         for one in (Columns(), columns):
             roles = one.find(Source(Path("table")), table.header, body)
     if roles is not None and body:

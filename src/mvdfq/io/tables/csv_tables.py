@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from mvdfq.io.source import Glimpse, ReadError, Source
+from mvdfq.io.source import KNOWN, Glimpse, ReadError, Source
 
 # What stands for a missing value, in lower case.
 MISSING = frozenset(["", "?", "na", "n/a", "#n/a", "nan", "null"])
@@ -34,15 +34,7 @@ THOUSANDS = re.compile(r"[-+]?[1-9]\d{0,2},\d{3}")
 ALMOST = re.compile(
     r"[$\u20ac\u00a3]?+\s*+[-+]?+\d[\d.,'\u2019\s_]*+[%\u2030\u00b0$\u20ac\u00a3]?+[CFK]?+"
 )
-# Seconds per unit.
-UNITS = {
-    **dict.fromkeys(("s", "sec", "secs", "second", "seconds"), 1.0),
-    **dict.fromkeys(("ms", "msec", "millis", "millisecond", "milliseconds"), 1e-3),
-    **dict.fromkeys(("us", "\u00b5s", "\u03bcs", "usec", "micros", "microseconds"), 1e-6),
-    **dict.fromkeys(("ns", "nsec", "nanos", "nanoseconds"), 1e-9),
-    **dict.fromkeys(("min", "minute", "minutes"), 60.0),
-    **dict.fromkeys(("h", "hour", "hours"), 3600.0),
-}
+UNITS = KNOWN["units"]  # in seconds
 # A unit in brackets, as a row of units below the header has it.
 UNIT = re.compile(r"[\[(][^\])]{1,20}[\])]")
 NUMBER = re.compile(r"[-+]?\d[\d.eE+-]*+(?:,\d++)?")
@@ -117,11 +109,9 @@ class Commas:
         if self.point is not None:
             hint = "write thousands without a mark, and all decimals the same way"
             source.fail(f"column {column!r}: {cell!r} in a table with {self.point!r}", hint)
-        value = cell.replace(",", ".")
-        source.remark(
-            f"column {column!r}: {cell} is read as {value}; if the comma separates thousands, "
-            f"write {cell.replace(',', '')}"
-        )
+        told = f"column {column!r}: {cell} is read as {cell.replace(',', '.')}"
+        hint = f"if the comma separates thousands, write {cell.replace(',', '')}"
+        source.remark(f"{told}; {hint}")
 
 
 Names = Sequence[str]
@@ -341,6 +331,5 @@ def _float(cell: str) -> float:
     try:
         return read_float(cell)
     except ValueError:
-        raise ValueError(
-            f"{cell[:40]!r} is not a number (an empty cell, ?, NA, N/A, NaN and null are missing)"
-        ) from None
+        missing = "an empty cell, ?, NA, N/A, NaN and null are missing"
+        raise ValueError(f"{cell[:40]!r} is not a number ({missing})") from None

@@ -120,8 +120,7 @@ class Growing:
 
     def _given(self, cells: Any) -> Any:
         """Return cells with nothing in place of what the user calls missing."""
-        words = {str(word) for word in self.columns.missing}
-        if not words:
+        if not (words := {str(word) for word in self.columns.missing}):
             return cells
         lost = {float(word) for word in words if is_number(word)}
         if isinstance(cells, np.ndarray):
@@ -172,14 +171,12 @@ class Growing:
         if listed is not None:
             codes = {str(state): float(code) for code, state in enumerate(listed)}
             return np.array([codes.get(cell, np.nan) for cell in cells])
+        listing = f"categories={{{name!r}: [...]}}"
         for cell in set(cells) if name not in categories else ():
             if is_number(cell) and is_given(cell):
-                raise ValueError(
-                    f"the number {cell!r} among words; categories={{{name!r}: [...]}} allows it"
-                )
+                raise ValueError(f"the number {cell!r} among words; {listing} allows it")
             if ALMOST.fullmatch(cell):
-                hint = "write numbers without signs and marks, or "
-                hint += f"categories={{{name!r}: [...]}} reads words"
+                hint = f"write numbers without signs and marks, or {listing} reads words"
                 raise ValueError(f"{cell!r} is not a number; {hint}")
         known: dict[str, float] = {}
         for word in filter(is_given, set(cells)):
@@ -232,10 +229,9 @@ class Growing:
         twice = np.flatnonzero((ids[1:] == ids[:-1]) & (times[1:] == times[:-1])) + 1
         if not twice.size or twice.size > FEW_TWICE * len(ids):
             return table
-        self.source.remark(
-            f"{counted(twice.size, 'row')} with the time of the row before: only the first row of "
-            f"each time is kept; the first is {self.row} {table['line'][twice[0]]}"
-        )
+        told = f"{counted(twice.size, 'row')} with the time of the row before: only the first row"
+        first = f"the first is {self.row} {table['line'][twice[0]]}"
+        self.source.remark(f"{told} of each time is kept; {first}")
         return {key: np.delete(values, twice) for key, values in table.items()}
 
     def _check_rows(self, table: Mapping[str, np.ndarray]) -> None:
@@ -280,45 +276,35 @@ class Growing:
                 self.source.fail(f"no other channel than {what}", KEPT)
             told += [f"left out: {what}; {KEPT}"] if telling else []
             self.roles = self.roles.without(telling)
-            steps = {
-                name: np.delete(np.diff(table[f":{name}"]), starts[1:] - 1)
-                for name in self.channels
-                if name not in words
-            }
-            told += self._find_clock(table, steps, len(starts) == 1)
+            told += self._find_clock(table, starts, words)
         held = {name: ~np.isnan(table[f":{name}"]) for name in still if name in self.channels}
-        repeated = [
-            name for name in held if np.add.reduceat(held[name], starts, dtype=int).max() > 1
-        ]
-        if repeated:
-            told.append(
-                f"{some(repeated)} never changes within a sequence; group=NAME, label=NAME or "
-                f"drop=NAME keep such a column out of the channels"
-            )
+        n_held = {name: np.add.reduceat(held[name], starts, dtype=int).max() for name in held}
+        if repeated := [name for name, n in n_held.items() if n > 1]:
+            hint = "group=NAME, label=NAME or drop=NAME keep such a column out of the channels"
+            told += [f"{some(repeated)} never changes within a sequence; {hint}"]
         told += [f"{some(words)} holds words, which are read as categories"] if words else []
         for remark in (f"columns: {self.roles.words()}", *told):
             self.source.remark(remark)
 
-    def _find_clock(
-        self, table: dict[str, np.ndarray], steps: Mapping[str, np.ndarray], is_one: bool
-    ) -> list[str]:
+    def _find_clock(self, table: Any, starts: np.ndarray, words: Sequence[str]) -> list[str]:
         """Take a column that rises in every sequence as the time, or ask; return what to say."""
         assert self.roles is not None
         roles, is_even = self.roles, {}  # the steps of a clock are alike
-        for name, all_steps in steps.items():
-            if len(all_steps) >= MIN_STEPS and (all_steps > 0).all():
-                low, high = np.quantile(all_steps, [0.1, 0.9])
+        for name in (name for name in self.channels if name not in words):
+            steps = np.delete(np.diff(table[f":{name}"]), starts[1:] - 1)
+            if len(steps) >= MIN_STEPS and (steps > 0).all():
+                low, high = np.quantile(steps, [0.1, 0.9])
                 is_even[name] = bool(high - low <= EVEN * high)
         rising = sorted(is_even, key=lambda name: not is_even[name])
         clocks = [name for name in rising if has_unit_of_time(name)] or rising[:1]
         # One recording alone may hold a channel that rises; times stand in the first column.
-        alone = is_one and clocks[:1] != roles.names[:1]
+        alone = len(starts) == 1 and clocks[:1] != roles.names[:1]
         may = self.columns.time == "time" and "time" not in roles.places and not alone
         told = []
         if may and clocks and len(roles.channels) > len(clocks):
             clock = clocks[0]
-            told = [f"time {clock!r}: it rises in every sequence and no column is called a time; "]
-            told[0] += KEPT
+            why = "it rises in every sequence and no column is called a time"
+            told = [f"time {clock!r}: {why}; {KEPT}"]
             rising = [name for name in rising if name not in clocks]
             places = {**roles.places, "time": roles.header.index(clock)}
             self.roles = replace(roles.without(clocks), places=places, is_clock=is_even[clock])
@@ -326,11 +312,8 @@ class Growing:
             if is_even[clock]:  # uneven numbers, such as a way, tell no rate
                 unit = unit_of(clock, [f"{time:.17g}" for time in table["time"][:LOOK].tolist()])
                 self.units = dict.fromkeys(self.units, unit)
-        if rising:
-            told += [
-                f"{some(rising)} rises in every sequence: is it a time? time=NAME or drop=NAME"
-            ]
-        return told
+        ask = "rises in every sequence: is it a time? time=NAME or drop=NAME"
+        return [*told, f"{some(rising)} {ask}"] if rising else told
 
 
 def _tells(values: np.ndarray, y: np.ndarray) -> bool:

@@ -53,11 +53,10 @@ class Frame:
     def of(cls, table: TableColumns) -> "Frame":
         """Return the frame of columns in memory."""
         arrays = list(table.arrays.values())
-        size = len(arrays[0]) if arrays else 0
+        starts = range(0, len(arrays[0]) if arrays else 0, CHUNK)
 
         def parts() -> Iterator[list[np.ndarray]]:
-            for start in range(0, size, CHUNK):
-                yield [values[start : start + CHUNK] for values in arrays]
+            return ([values[start : start + CHUNK] for values in arrays] for start in starts)
 
         return cls(list(table.arrays), parts, table.index, table.known)
 
@@ -81,15 +80,12 @@ class Frame:
         """Yield row numbers and columns: numbers as arrays, `special` columns and words as text."""
         done = 0
         for part in self.parts():
-            cells = [
-                _as_text(values)
-                if i in special or values.dtype.kind not in "biufm"
-                else _seconds(values).astype(float)
-                for i, values in enumerate(part)
-            ]
-            rows = range(done + 1, done + 1 + len(part[0]))
-            yield rows, cells, ()
-            done += len(rows)
+            cells: list[Any] = []
+            for i, values in enumerate(part):
+                is_text = i in special or values.dtype.kind not in "biufm"
+                cells += [_as_text(values) if is_text else _seconds(values).astype(float)]
+            yield range(done + 1, done + 1 + len(part[0])), cells, ()
+            done += len(part[0])
 
 
 def _seconds(values: np.ndarray) -> np.ndarray:
@@ -103,9 +99,8 @@ def _as_text(values: np.ndarray) -> list[str]:
     plain = (np.datetime_as_string(values) if values.dtype.kind == "M" else values).tolist()
     for value in plain if values.dtype.kind in "OS" else ():
         if isinstance(value, dict | list | bytes | np.ndarray):
-            kind = type(value).__name__
-            hint = "numbers, text and times are read"
-            raise ValueError(f"a cell holds {kind}: {value!r:.40}; {hint}")
+            told = f"a cell holds {type(value).__name__}: {value!r:.40}"
+            raise ValueError(f"{told}; numbers, text and times are read")
     lost = is_missing(values).tolist()
     return ["" if no else str(value) for no, value in zip(lost, plain, strict=True)]
 
@@ -191,9 +186,8 @@ def _nested_dataset(
         name = told.pop("id", f"{source.stem}:{i + 1}")
         cases.append(Case(values, told.get("label"), name, told.get("group")))
     data = dataset_of(source, cases, channels_first)
-    if data.X.n_rows != len(chosen):
-        return data
-    return replace(data, X=replace(data.X, channel_names=tuple(chosen)))
+    names = tuple(chosen) if data.X.n_rows == len(chosen) else None
+    return replace(data, X=replace(data.X, channel_names=names))
 
 
 def by_column(records: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:

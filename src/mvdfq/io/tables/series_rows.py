@@ -146,17 +146,16 @@ class _Schema:
         if word == "@end" and self.inside:
             self.inside = ""
             return False
-        match = ATTRIBUTE.fullmatch(line)
-        if not match:
+        if not (match := ATTRIBUTE.fullmatch(line)):
             raise ValueError(f"{line[:40]!r} is not an attribute, and @data has not come yet")
         name, kind = _unquoted(match[1]), match[2].strip()
-        if self.inside and kind.lower() not in NUMERIC:
-            told = f"attribute {name!r} within {self.inside!r} is {kind[:40]!r}, not numeric"
-            raise ValueError(told)
-        if self.inside:
+        if not self.inside:
+            self._add(name, kind)
+        elif kind.lower() in NUMERIC:
             self.length += 1
         else:
-            self._add(name, kind)
+            told = f"attribute {name!r} within {self.inside!r} is {kind[:40]!r}, not numeric"
+            raise ValueError(told)
         return False
 
     def _add(self, name: str, kind: str) -> None:

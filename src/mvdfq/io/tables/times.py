@@ -57,7 +57,7 @@ def moments(times: Sequence[str]) -> np.ndarray:
     days = [DAY.fullmatch(time) for time in times]
     # 12/31/2020 is American, 31/12/2020 is not; with points and dashes the day comes first.
     american = not any(day and (day[2] != "/" or int(day[1]) > 12) for day in days)
-    iso = [_iso(time, day, american) for time, day in zip(times, days, strict=True)]
+    iso = [_iso(*one, american) for one in zip(times, days, strict=True)]
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of time zones, which NumPy reads right
@@ -73,11 +73,8 @@ def _iso(text: str, day: re.Match[str] | None, american: bool) -> str:
         clock = _clock(text)
         return f"1970-01-01T{clock}" if clock else text
     first, _, second, third, clock = day.groups()
-    numbers = third, second, first
-    if len(first) == 4:
-        numbers = first, second, third
-    elif american:
-        numbers = third, first, second
+    numbers = (third, first, second) if american else (third, second, first)
+    numbers = (first, second, third) if len(first) == 4 else numbers
     date = "-".join(f"{int(number):02}" for number in numbers)
     return f"{date}T{_clock(clock) or clock}" if clock else date
 
@@ -141,10 +138,8 @@ def at_one_rate(source: Source, X: Sequences, seconds: list[Any], rate: float | 
     uneven = sum(bool(one.size and one.max() > GAP * np.median(one)) for one in steps)
     source.remark(f"sampling rate from the times: {middle:g} rows per second")
     if uneven:
-        source.remark(
-            f"{uneven} of {len(X)} sequences have gaps in time, but rows count as evenly spaced; "
-            f"resample={middle:g} puts missing values into the gaps"
-        )
+        told = f"{uneven} of {len(X)} sequences have gaps in time, but rows count as evenly spaced"
+        source.remark(f"{told}; resample={middle:g} puts missing values into the gaps")
     return replace(X, sampling_rate=middle)
 
 
@@ -157,6 +152,5 @@ def _resampled(source: Source, X: Sequences, seconds: list[np.ndarray], rate: fl
             source.fail(f"{problem}resample={rate:g}", hint)
         parts.append(resampled(x, times, rate, X.symbolic_mask))
     source.remark(f"all sequences are resampled to {rate:g} rows per second")
-    data = np.concatenate(parts, axis=1)
-    offsets = offsets_of(part.shape[1] for part in parts)
+    data, offsets = np.concatenate(parts, axis=1), offsets_of(part.shape[1] for part in parts)
     return replace(X.with_data(data, offsets), sampling_rate=float(rate))

@@ -2,7 +2,7 @@
 
 import gzip
 import re
-from contextlib import nullcontext
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -36,10 +36,9 @@ def read_ts(source: Source) -> Dataset:
         return data
     low, high = min(header.steps), max(header.steps)
     if high > (1 + SAME_RATE) * low:
-        source.remark(
-            f"the times are {low:g} apart in one series and {high:g} in another, but rows count as "
-            f"evenly spaced; mvdfq.from_long_table(sampling_rate=...) resamples series"
-        )
+        told = f"the times are {low:g} apart in one series and {high:g} in another, but rows count"
+        hint = "mvdfq.from_long_table(sampling_rate=...) resamples series"
+        source.remark(f"{told} as evenly spaced; {hint}")
         return replace(data, remarks=tuple(source.remarks))
     rate = len(header.steps) / sum(header.steps) if header.has_unit else None
     return replace(data, X=replace(data.X, sampling_rate=rate))
@@ -109,7 +108,16 @@ class _Header:
             line = line.removesuffix(":")  # aeon writes a colon before a label that is not there
         channels, times = _without_times(line) if self.timestamps else (line.split(":"), [])
         values = channel_values(channels)
-        self._check_shape(*values.shape)
+        n_channels, length = values.shape
+        if self.univariate and n_channels > 1:
+            raise ValueError(f"{n_channels} channels in a file with @univariate true")
+        # of the header, or of the first series if the header says nothing
+        self.dimensions = self.dimensions or n_channels
+        if n_channels != self.dimensions:
+            raise ValueError(f"{n_channels} channels, expected {self.dimensions}")
+        self.serieslength = self.serieslength or (length if self.equallength else None)
+        if length != (self.serieslength or length):
+            raise ValueError(f"length {length}, expected {self.serieslength}, equal for all")
         if len(times) > 1:  # a series of one frame has no step
             unit = unit_of("time", times)
             self.has_unit &= unit is not None
@@ -124,18 +132,6 @@ class _Header:
         if self.words.strip() and f" {' '.join(word.lower().split())} " not in self.words:
             raise ValueError(f"label {word[:40]!r} is not among the labels of @classLabel")
         return word
-
-    def _check_shape(self, n_channels: int, length: int) -> None:
-        """Compare with the header, or with the first series if the header says nothing."""
-        if self.univariate and n_channels > 1:
-            raise ValueError(f"{n_channels} channels in a file with @univariate true")
-        self.dimensions = self.dimensions or n_channels
-        if n_channels != self.dimensions:
-            raise ValueError(f"{n_channels} channels, expected {self.dimensions}")
-        if self.equallength:
-            self.serieslength = self.serieslength or length
-            if length != self.serieslength:
-                raise ValueError(f"length {length}, expected {self.serieslength}, equal for all")
 
 
 def _without_times(line: str) -> tuple[list[str], list[str]]:
@@ -196,19 +192,16 @@ def write_ts(
     """
     path, sequences = Path(path), check_sequences(X)
     if any(sequences.symbolic):
-        raise ValueError(
-            "A .ts file holds only numbers, but X has symbolic channels; use write_npz."
-        )
+        problem = "A .ts file holds only numbers, but X has symbolic channels"
+        raise ValueError(f"{problem}; use write_npz.")
     labels = None if y is None else _labels_to_write(y, len(sequences))
     name = re.sub(r"\s+", "_", problem_name or Source(path).stem)
     head = [f"# {line}" for line in comment.splitlines()] + [f"@problemName {name}"]
     head += [*_header_lines(sequences, labels), "@data"]
-    with (
-        replacing(path) as raw,
-        gzip.GzipFile(path.stem, "wb", fileobj=raw)
-        if path.suffix == ".gz"
-        else nullcontext(raw) as file,
-    ):
+    with replacing(path) as raw, ExitStack() as stack:
+        file: Any = raw
+        if path.suffix == ".gz":
+            file = stack.enter_context(gzip.GzipFile(path.stem, "wb", fileobj=raw))
         file.write("".join(f"{line}\n" for line in head).encode())
         for i, x in enumerate(sequences):
             # The format has no series without frames: write one missing frame.

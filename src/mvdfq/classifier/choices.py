@@ -7,7 +7,7 @@ import numpy as np
 
 from mvdfq._utils.checks import check_choice, check_positive
 from mvdfq.classifier.presets import NUMBERS, Preset, preset_for
-from mvdfq.classifier.registry import NAMED
+from mvdfq.classifier.registry import parse
 from mvdfq.gram.base import are_letters
 from mvdfq.kernels import Kernel
 from mvdfq.symbols.base import Symbols
@@ -23,23 +23,11 @@ MAY_STAY = ("n_features",)  # only says how features are made
 EXAMPLES = {"frames": "Delta()", "symbols": "DirectQuantizer()", "kernel": "Spectrum()"}
 
 
-def part(kind: str, value: Any) -> Any:
-    """Return the part that a name stands for; return other values as they are."""
-    if not isinstance(value, str) or value == "passthrough":
-        return value
-    if value not in NAMED[kind]:
-        raise ValueError(
-            f"{kind}={value!r} is not a known name; pass {', '.join(sorted(NAMED[kind]))}, "
-            f"or an object."
-        )
-    return NAMED[kind][value]()
-
-
 def chosen_for(clf: Any, X: Any) -> Preset:
     """Return the terms of a classifier for X, and how its machines are trained."""
     check_choice(clf.solver, "solver", ("auto", "kernel", "linear"))
     own = {key: value for key in PARTS if (value := getattr(clf, key)) is not None}
-    own |= {kind: part(kind, own[kind]) for kind in EXAMPLES if kind in own}
+    own |= {kind: parse(kind, own[kind]) for kind in EXAMPLES if isinstance(own.get(kind), str)}
     if clf.terms is not None:
         chosen = Preset(_own_terms(clf, own), "ovr", 10)
     else:

@@ -13,7 +13,7 @@ from functools import cache
 from importlib import import_module
 from typing import Any
 
-from mvdfq.classifier.spec import parse
+from mvdfq.classifier.registry import parse
 from mvdfq.reproduce.cells import Cell, EstimatorMethod, MeanMethod, RbfMethod, StringMethod
 from mvdfq.reproduce.published import stored
 

@@ -14,7 +14,7 @@ import mvdfq
 from commands import run
 from mvdfq import Gapped, Mismatch, SequenceKernel, Spectrum, Subsequence, write_gram
 from mvdfq._utils.files import locked
-from mvdfq.classifier.lazy import lazily_fitted_kernel
+from mvdfq.classifier.similarity import lazily_fitted_kernel
 from mvdfq.gram.checkpoint import store_gram
 from mvdfq.gram.tiles import KeptCounts
 from mvdfq.kernels.counting import GroupTask

@@ -19,11 +19,10 @@ from mvdfq._utils.short import bars, listed
 from mvdfq.classifier.choices import by_name, set_nested
 from mvdfq.classifier.learning import Learned, Training, check_training, learn, learn_from_blocks
 from mvdfq.classifier.passes import cluster_decisions
+from mvdfq.classifier.recordings import Scan, Stream, scanned
 from mvdfq.classifier.saving.file import save_model
 from mvdfq.classifier.saving.record import Source, TrainingRecord, fingerprints
-from mvdfq.classifier.scanning import Scan, scanned
 from mvdfq.classifier.similarity import Neighbour
-from mvdfq.classifier.stream import Stream
 from mvdfq.explain.explanation import Explanation
 from mvdfq.explain.gathering import explanations
 from mvdfq.explain.importance import Importance, codes_of, judge, lost, parts_of

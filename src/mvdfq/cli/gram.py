@@ -61,7 +61,7 @@ def gram(
 def _fitted(clf: Any, data: Path, options: o.DataOptions, output: Path) -> tuple[Any, list[str]]:
     """Return the fitted kernel and the names of the sequences; read a large folder in blocks."""
     from mvdfq._utils.checks import parse_memory
-    from mvdfq.classifier.lazy import fitted_kernel, lazily_fitted_kernel
+    from mvdfq.classifier.similarity import fitted_kernel, lazily_fitted_kernel
     from mvdfq.io import Dataset
 
     blocks = options.blocks(data, parse_memory(clf.memory_limit))

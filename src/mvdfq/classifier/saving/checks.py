@@ -13,9 +13,8 @@ import numpy as np
 from mvdfq._engines.filter_words import MOST_THRESHOLDS, N_WORDS
 from mvdfq._utils.checks import check_positive, check_whole, parse_memory
 from mvdfq._utils.threads import n_threads
-from mvdfq.classifier.saving.kinds import check_kinds
 from mvdfq.frames.base import steps_of
-from mvdfq.frames.learned import LearnedError, check_array, require, require_array
+from mvdfq.frames.learned import LearnedError, check_array, check_kinds, require, require_array
 from mvdfq.gram.vocabulary import Vocabulary
 from mvdfq.terms.sketch import WIDTH
 from mvdfq.terms.total import width_of

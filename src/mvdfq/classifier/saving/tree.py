@@ -17,8 +17,7 @@ import scipy.sparse as sp
 
 from mvdfq.classifier.registry import EXPORTED
 from mvdfq.classifier.saving.checks import check
-from mvdfq.classifier.saving.kinds import check_kinds, is_record
-from mvdfq.frames.learned import LearnedError, require
+from mvdfq.frames.learned import LearnedError, check_kinds, is_record, require
 
 # Kinds of arrays that hold numbers or text: bool, int, uint, float, str.
 DTYPES = "biufU"

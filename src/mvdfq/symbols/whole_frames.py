@@ -293,11 +293,7 @@ class HashingQuantizer(SequenceTransformer):
 
 
 def lowest_modes(ranges: np.ndarray, n_bits: int) -> list[tuple[int, int]]:
-    """Return the `n_bits` pairs of component and mode of lowest frequency; ties: the lower pair.
-
-    Component i offers modes ``1 .. ceil((n_bits + 1) r_i / max r) - 1``; a component of range 0
-    does not offer modes.
-    """
+    """Return the `n_bits` pairs of component and mode of lowest frequency; ties: the lower pair."""
     shares = np.asarray(ranges) / np.max(ranges)
     candidates = [
         (v / share, i, v)

@@ -29,6 +29,11 @@ def require(condition: Any, problem: str) -> None:
         raise LearnedError(problem)
 
 
+def require_equal(found: int, wanted: int, text: str) -> None:
+    """Raise an error unless a number is the wanted number, which stands at {} in the text."""
+    require(found == wanted, f"{text.format(wanted)}, got {found}")
+
+
 def require_array(part: Any, name: str, *wanted: Any, **bounds: Any) -> None:
     """Raise an error unless an attribute is an array, see `check_array`."""
     check_array(getattr(part, name), name, *wanted, **bounds)

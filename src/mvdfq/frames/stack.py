@@ -80,9 +80,8 @@ class Select(SequenceTransformer):
 def groups_by_name(X: Sequences) -> list[list[int]]:
     """Return the numeric channels in groups: the names of a group differ only in the last number.
 
-    MFCCs and spectral bands, say, are two groups. A slope is in the group of its channel. Channels
-    whose names do not end in a number are one group. If the channels have no names, or if there
-    are more than `MOST_GROUPS` groups, all channels are one group.
+    A slope is in the group of its channel. Channels whose names do not end in a number are one
+    group; so are all channels if there would be more than `MOST_GROUPS` groups.
 
     >>> import mvdfq
     >>> names = ["mfcc 0", "mfcc 1", "delta mfcc 0", "delta mfcc 1", "band 0", "band 1", "energy"]
@@ -140,11 +139,7 @@ class Stack(SequenceTransformer):
         self.views = views
 
     def _fit(self, X: Sequences, y: Any) -> None:
-        def fitted(named: tuple[str, Any]) -> tuple[str, Any]:
-            name, view = named
-            return name, None if view is None else clone(view).fit(X, y)
-
-        self.views_ = list(side_by_side(fitted, self._named(X)))
+        self._fit_transform(X, y)
 
     def _fit_transform(self, X: Sequences, y: Any) -> Any:
         """Fit every view and transform the training sequences, in one pass."""
@@ -209,18 +204,7 @@ class Stack(SequenceTransformer):
             require(fits, f"view {name!r} must read {n} channels, got {n_read}")
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the parameters of the stack and, if `deep`, of its views.
-
-        Parameters
-        ----------
-        deep : bool, default=True
-            Whether to include the views by name and their parameters as ``name__parameter``.
-
-        Returns
-        -------
-        params : dict
-            Values by name.
-        """
+        """Return the parameters; if `deep`, views by name and theirs as ``name__parameter``."""
         params = super().get_params(deep=False)
         for name, view in named_views(self.views) if deep else ():
             params[name] = view
@@ -229,18 +213,7 @@ class Stack(SequenceTransformer):
         return params
 
     def set_params(self, **params: Any) -> "Stack":
-        """Set parameters of the stack, replace views or set parameters of views.
-
-        Parameters
-        ----------
-        **params : dict
-            ``views``, the name of a view, or ``name__parameter``.
-
-        Returns
-        -------
-        self : Stack
-            The same stack.
-        """
+        """Set ``views``, replace a view by its name, or set ``name__parameter`` of a view."""
         self.views = params.pop("views", self.views)
         named = named_views(self.views)
         if any(name in params for name, _ in named):
@@ -257,24 +230,20 @@ def named_views(views: Any) -> list[tuple[str, Any]]:
     for view in views:
         name = "passthrough" if passes(view) else type(view).__name__.lower()
         pair = view if isinstance(view, tuple) else (name, view)
+        wanted = "A view must be a transformer"
         if len(pair) != 2 or not isinstance(pair[0], str):
-            raise TypeError(
-                f"A view must be a transformer or a pair (name, transformer), got {pair!r}."
-            )
+            raise TypeError(f"{wanted} or a pair (name, transformer), got {pair!r}.")
         is_usable = hasattr(pair[1], "fit") and hasattr(pair[1], "transform")
         if not passes(pair[1]) and (isinstance(pair[1], type) or not is_usable):
-            raise TypeError(
-                f"A view must be a transformer, 'passthrough' or None, got {pair[1]!r}."
-            )
+            raise TypeError(f"{wanted}, 'passthrough' or None, got {pair[1]!r}.")
         pairs.append(pair)
     total, seen = Counter(name for name, _ in pairs), Counter[str]()
     named = []
     for (name, view), given in zip(pairs, views, strict=True):
         seen[name] += 1
         if isinstance(given, tuple) and (total[name] > 1 or "__" in name or name == "views"):
-            raise ValueError(
-                f"A view name must be unique, without '__' and not 'views', got {name!r}."
-            )
+            wanted = "unique, without '__' and not 'views'"
+            raise ValueError(f"A view name must be {wanted}, got {name!r}.")
         unique = f"{name}-{seen[name]}" if total[name] > 1 else name
         named.append((unique, None if passes(view) else view))
     if not named:

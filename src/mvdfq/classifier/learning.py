@@ -1,7 +1,7 @@
 """How a classifier learns: from a kernel matrix, or by passes over blocks of features."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -82,7 +82,7 @@ class Learned:
     sum: FittedSum
     trained: Trained
     kept: np.ndarray
-    lost: np.ndarray = field(default_factory=lambda: np.empty((0, 2, 3)))
+    lost: np.ndarray
 
 
 def check_training(clf: Any, X: Any, y: Any, sample_weight: Any, groups: Any) -> Training:
@@ -111,14 +111,9 @@ def check_training(clf: Any, X: Any, y: Any, sample_weight: Any, groups: Any) ->
 
     trainer = Trainer(problems, codes, weight, groups, clf.cv, seed, clf.n_jobs)
     shares = np.bincount(codes, weight) / weight.sum()
-    about = classes, used, often, shares, meanwhile(record), meanwhile(known)
-    return Training(*_varying(chosen, X), chosen, trainer, *about)
-
-
-def _varying(chosen: Preset, X: Any) -> tuple[Any, np.ndarray]:
-    """Return sequences with 0 in constant channels, and the ranges of the channels."""
     ranges = ranges_for(chosen.terms, X)
-    return without_constants(X, ranges), ranges
+    about = classes, used, often, shares, meanwhile(record), meanwhile(known)
+    return Training(without_constants(X, ranges), ranges, chosen, trainer, *about)
 
 
 def ranges_for(terms: Sequence[Term], X: Any) -> np.ndarray:
@@ -303,6 +298,7 @@ def _check_drawn(clf: Any, drawn: Drawn, seed: int) -> tuple[Training, np.ndarra
     weight = compute_sample_weight(clf.class_weight, every)[first]
     total = drawn.counts * weight
     trainer = Trainer(problems, codes, weight[codes], None, clf.cv, seed, clf.n_jobs)
-    about = drawn.classes, drawn.index, np.ones(len(codes)), total / total.sum(), drawn.record
-    varying = _varying(chosen, drawn.X)
-    return Training(*varying, chosen, trainer, *about, lambda: drawn.fingerprints), weight
+    ranges, often = ranges_for(chosen.terms, drawn.X), np.ones(len(codes))
+    about = drawn.classes, drawn.index, often, total / total.sum(), drawn.record
+    X = without_constants(drawn.X, ranges)
+    return Training(X, ranges, chosen, trainer, *about, lambda: drawn.fingerprints), weight

@@ -10,7 +10,7 @@ import numpy as np
 
 from mvdfq._engines.choice import engine_of
 from mvdfq._utils.short import Short
-from mvdfq.sequences import Sequences, check_sequences
+from mvdfq.sequences import Sequences, check_sequences, offsets_of
 from mvdfq.sequences.check import as_array, refuse
 from mvdfq.sequences.sampling import frames_of, window_starts
 
@@ -144,8 +144,7 @@ def _batches(X: Sequences, starts: np.ndarray, size: int) -> Iterator[Sequences]
     n = max(BATCH // (X.n_rows * size), 1)
     for a in range(0, len(starts), n):
         parts = [X.data[:, start : start + size] for start in starts[a : a + n].tolist()]
-        offsets = np.cumsum([0, *(part.shape[1] for part in parts)])
-        yield X.with_data(np.concatenate(parts, axis=1), offsets)
+        yield X.with_data(np.concatenate(parts, axis=1), offsets_of(p.shape[1] for p in parts))
 
 
 def _judged(clf: Any, X: Sequences, unknown: float | None) -> tuple[list[Any], np.ndarray, Any]:
@@ -203,13 +202,12 @@ class Stream:
         self._classifier = classifier
         rate = classifier.training_["sampling_rate"]
         self._window = None if window is None else frames_of(window, rate, "window")
-        first = classifier.terms_[0]
-        if first.symbolic_in is None:
+        self._symbolic = classifier.terms_[0].symbolic_in
+        if self._symbolic is None:
             raise ValueError(
                 "A stream takes numbers or letters, but the classifier was fitted on symbols; "
                 "fit a classifier with symbols=... on numbers or letters."
             )
-        self._symbolic = first.symbolic_in
         self._parts = [np.empty((classifier.n_channels_in_, 0))]
 
     @property

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import reduce
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -58,11 +58,7 @@ class Neighbour:
 def kernel_sum(
     clf: Any, X: Sequences, rows: np.ndarray, columns: np.ndarray | None = None
 ) -> np.ndarray:
-    """Return the similarities of the sequences ``X[rows]`` with ``X[columns]``, or with all.
-
-    They are those of `FittedSum.likeness`. Cost: about the time of `predict`, and
-    ``len(rows) * len(columns)`` products of sketches.
-    """
+    """Return the similarities of the sequences ``X[rows]`` with ``X[columns]``, or with all."""
     points = points_of(clf, X)
     return clf.sum_.likeness(points[rows], points if columns is None else points[columns])
 
@@ -90,16 +86,10 @@ def all_points(clf: Any, X: Sequences, known: np.ndarray) -> Points:
 SHARE = 8
 
 
-class LazyKernel(NamedTuple):
-    """A fitted kernel, the number of sequences, and of the sequences that taught bins."""
-
-    kernel: SequenceKernel
-    n_sequences: int
-    n_learned: int
-
-
-def lazily_fitted_kernel(clf: Any, blocks: Callable[[], Iterable[Any]], folder: Path) -> LazyKernel:
-    """Fit the kernel of a classifier to blocks of sequences; `blocks` starts to read them.
+def lazily_fitted_kernel(
+    clf: Any, blocks: Callable[[], Iterable[Any]], folder: Path
+) -> tuple[SequenceKernel, int, int]:
+    """Return the kernel of blocks, the number of sequences, and of those that taught bins.
 
     If all numbers fit into an eighth of the memory limit, the result equals `fitted_kernel`.
     Otherwise frames and symbols are fitted on every second, fourth ... sequence, whichever fit;
@@ -112,7 +102,7 @@ def lazily_fitted_kernel(clf: Any, blocks: Callable[[], Iterable[Any]], folder: 
         del sample, symbols  # their memory is needed for the blocks
         read = (without_constants(check_sequences(X), ranges) for X in blocks())
         symbols = spooled((encode(encoders, X) for X in read), folder)
-    return LazyKernel(kernel.fit(symbols), n, n_learned)
+    return kernel.fit(symbols), n, n_learned
 
 
 def fitted_kernel(clf: Any, X: Any) -> SequenceKernel:

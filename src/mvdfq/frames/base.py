@@ -157,10 +157,7 @@ class SequenceTransformer(TransformerMixin, BaseEstimator):
         """Check what annotations cannot say of a subclass: shapes, ranges and relations."""
 
     def set_output(self, *, transform: str | None = None) -> Any:
-        """Accept a call of scikit-learn's `set_output` without effect, since a data frame cannot hold sequences.
-
-        A pipeline passes the call on to all its steps; its last step may return a data frame.
-        """
+        """Accept a call of scikit-learn's `set_output` without effect, as a step of a pipeline."""
         return self
 
     @property

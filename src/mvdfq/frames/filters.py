@@ -147,7 +147,7 @@ class Filters(SequenceTransformer):
         return dilations
 
     def compiled(self, i: int) -> tuple[Any, ...]:
-        """Return what compiled loops read: dilation `i`, taps, members, padding, channels in use."""
+        """Return what compiled loops read: dilation `i`, taps, members, padding, used channels."""
         rows = slice(i * len(TAPS), (i + 1) * len(TAPS))
         members, zero_padded = self.members_[rows], np.arange(len(self.members_))[rows] % 2 == 1
         # channels that no filter of a kind of padding reads need not be padded

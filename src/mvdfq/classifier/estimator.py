@@ -91,7 +91,7 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         as ``"direct"``; ``"passthrough"`` if X already holds symbols.
 
     kernel : Kernel or str, default=None
-        Kernel on rows of symbols: `Spectrum`, `Spatial`, ... or a name such as ``"sssk"``.
+        Kernel on rows of symbols: `Spectrum`, ... or text: ``"sssk"``, ``"gapped(8, 6)"``.
 
     manifold : bool, default=None
         Whether to take square roots of the counts, see `SequenceKernel`.

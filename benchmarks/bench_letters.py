@@ -22,8 +22,8 @@ from sklearn.svm import SVC
 from sklearn.utils import compute_sample_weight
 
 import mvdfq
-from mvdfq.classifier.lazy import fitted_kernel
 from mvdfq.classifier.presets import PENALTIES, nucleic, strings, text
+from mvdfq.classifier.similarity import fitted_kernel
 from mvdfq.evaluation import roc50
 from mvdfq.io import read_fasta
 from mvdfq.terms.relatives import relatives

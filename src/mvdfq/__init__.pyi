@@ -5,11 +5,10 @@ from ._engines.choice import use_engine as use_engine
 from ._utils.version import __version__ as __version__
 from .classifier.estimator import SequenceClassifier as SequenceClassifier
 from .classifier.presets import list_presets as list_presets, preset_terms as preset_terms
+from .classifier.recordings import Event as Event, Scan as Scan, Stream as Stream
 from .classifier.saving.file import ModelFileError as ModelFileError, load as load
-from .classifier.scanning import Event as Event, Scan as Scan
 from .classifier.search import SequenceClassifierCV as SequenceClassifierCV
 from .classifier.similarity import Neighbour as Neighbour
-from .classifier.stream import Stream as Stream
 from .datasets import (
     load_japanese_vowels as load_japanese_vowels,
     make_autoregressive as make_autoregressive,

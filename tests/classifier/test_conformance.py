@@ -379,9 +379,17 @@ def test_probabilities_are_calibrated(n_classes):
     ("options", "error", "message"),
     [
         ({"preset": "mvdfq-9d"}, ValueError, r"preset='mvdfq-9d' is not known.*list_presets"),
-        ({"kernel": "spectral"}, ValueError, "kernel='spectral' is not a known name; pass gapped"),
-        ({"symbols": "bins"}, ValueError, "symbols='bins' is not a known name; pass codebook"),
-        ({"frames": "deltas"}, ValueError, "frames='deltas' is not a known name; pass centre"),
+        (
+            {"kernel": "spectral"},
+            ValueError,
+            "'spectral' is not the name of a kernel; did you",
+        ),
+        ({"symbols": "bins"}, ValueError, "'bins' is not the name of a quantizer; use codebook"),
+        (
+            {"frames": "deltas"},
+            ValueError,
+            "'deltas' is not the name of a transformer; did you",
+        ),
         ({"kernel": 3}, TypeError, "kernel must be a name or a kernel, got 3"),
         ({"frames": 3}, TypeError, "3 is not a transformer"),
         ({"solver": "smo"}, ValueError, r"solver must be one of .*'linear'\), got 'smo'"),

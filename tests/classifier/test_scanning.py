@@ -6,7 +6,7 @@ from hypothesis import given, strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 import mvdfq
-from mvdfq.sequences.windows import cut, frames_of, window_starts
+from mvdfq.sequences.sampling import cut, frames_of, window_starts
 from naive import windows as naive
 
 
@@ -73,7 +73,7 @@ def test_a_scan_says_what_predict_says_of_each_window(fitted):
 def test_batches_of_windows_do_not_change_a_scan(fitted, monkeypatch):
     x = np.random.default_rng(0).normal(size=(2, 300))
     whole = fitted.scan(x, 40, 15)
-    monkeypatch.setattr("mvdfq.classifier.scanning.BATCH", 200)
+    monkeypatch.setattr("mvdfq.classifier.recordings.BATCH", 200)
     again = fitted.scan(x, 40, 15)
     assert again.labels == whole.labels
     assert_allclose(again.probabilities, whole.probabilities)

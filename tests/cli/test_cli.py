@@ -353,7 +353,7 @@ def test_more_rows_of_sound(recordings, tmp_path):
 
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 def test_gram_is_the_kernel_and_goes_on_where_it_stopped(series, tmp_path, dtype, monkeypatch):
-    from mvdfq.classifier.lazy import fitted_kernel
+    from mvdfq.classifier.similarity import fitted_kernel
     from mvdfq.gram.checkpoint import store_gram
 
     monkeypatch.setattr("mvdfq.gram.plan.TILE", 7)

@@ -9,8 +9,7 @@ import pytest
 
 import mvdfq
 from commands import run
-from mvdfq.classifier.registry import EXPORTED, NAMED
-from mvdfq.classifier.spec import SpecError, named_parts, parse
+from mvdfq.classifier.registry import EXPORTED, NAMED, SpecError, parse
 from mvdfq.cli.errors import described
 from mvdfq.cli.evaluate import PROTOCOLS
 from mvdfq.cli.shared import entry_of
@@ -142,7 +141,7 @@ def test_an_error_shows_the_place(tmp_path):
 @pytest.mark.parametrize("kind", ["frames", "symbols", "kernel"])
 def test_help_of_an_option_explains_every_part(command, kind):
     out, _ = run(command, f"--{kind}", "help")  # neither data nor an output is needed
-    for name, cls in named_parts(kind).items():
+    for name, cls in NAMED[kind].items():
         assert f"\n{name}" in out
         for parameter in cls._get_param_names():
             assert f"      {parameter} " in out
@@ -161,8 +160,8 @@ def test_the_lists_of_values_are_those_of_the_library():
     from mvdfq.reproduce.published import TITLES
 
     for kind in ("frames", "symbols", "kernel"):
-        assert entry_of("train", kind)["values"] == sorted({*NAMED[kind], *named_parts(kind)})
-        assert set(EXPORTED[kind].values()) >= set(named_parts(kind).values())
+        assert entry_of("train", kind)["values"] == [*NAMED[kind]]
+        assert set(EXPORTED[kind].values()) >= set(NAMED[kind].values())
     assert sorted(entry_of("train", "preset")["values"]) == sorted(mvdfq.list_presets())
     assert entry_of("train", "as_")["values"] == [*mvdfq.io.FORMATS]
     assert entry_of("train", "recipe")["values"] == [*AUDIO_RECIPES]

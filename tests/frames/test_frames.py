@@ -11,7 +11,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 
 from mvdfq.frames import Centre, Delta, Filters, Lags, Rotate, Select, Smooth, Stack, Standardize
-from mvdfq.frames.select import groups_by_name
+from mvdfq.frames.stack import groups_by_name
 from mvdfq.sequences import check_sequences
 from mvdfq.symbols import DirectQuantizer
 from naive import numbers as naive

@@ -14,8 +14,8 @@ import pytest
 import mvdfq
 from forged import Opened, walk
 from model_cases import CASES, MORE, fitted
-from mvdfq.classifier.saving.kinds import fits
 from mvdfq.frames.base import encode, steps_of
+from mvdfq.frames.learned import fits
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:.*lie outside the range"),

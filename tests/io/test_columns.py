@@ -11,7 +11,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from mvdfq.cli.options import number_or_name
 from mvdfq.io import ReadError, read, read_series, recognise
 from mvdfq.io.tables.times import moments, split_unit
-from mvdfq.sequences.resampling import resampled
+from mvdfq.sequences.sampling import resampled
 from naive import numbers as naive_numbers
 
 ROWS = [("a", 0, 1.5, 4.5), ("a", 1, 2.5, 5.5), ("b", 0, 3.5, 6.5), ("b", 1, 0.5, 7.5)]

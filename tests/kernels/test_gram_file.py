@@ -14,7 +14,7 @@ import mvdfq
 from commands import run
 from mvdfq import Gapped, Mismatch, SequenceKernel, Spectrum, Subsequence, write_gram
 from mvdfq._utils.files import locked
-from mvdfq.classifier.lazy import lazily_fitted_kernel
+from mvdfq.classifier.similarity import lazily_fitted_kernel
 from mvdfq.gram.checkpoint import store_gram
 from mvdfq.gram.tiles import KeptCounts
 from mvdfq.kernels.counting import GroupTask
@@ -297,10 +297,11 @@ def test_parts_are_fitted_on_as_much_as_fits(n_learned, tmp_path):
     X, clf = series(), mvdfq.SequenceClassifier("mvdfqm-spectrum", symbols="direct", frames="delta")
     taught = X[:: 12 // n_learned]
     clf.memory_limit = 8 * (sum(x.nbytes for x in taught) + 1)
-    found = lazily_fitted_kernel(clf, lambda: (X[a : a + 5] for a in range(0, 12, 5)), tmp_path)
-    assert found[1:] == (12, n_learned)
+    blocks = lambda: (X[a : a + 5] for a in range(0, 12, 5))  # noqa: E731
+    kernel, *found = lazily_fitted_kernel(clf, blocks, tmp_path)
+    assert found == [12, n_learned]
     encoder = make_pipeline(mvdfq.Delta(), mvdfq.DirectQuantizer()).fit(taught)
-    assert_array_equal(found.kernel.train_.codes, encoder.transform(X).codes)
+    assert_array_equal(kernel.train_.codes, encoder.transform(X).codes)
     assert list(tmp_path.iterdir()) == []
 
 

@@ -21,7 +21,7 @@ from mvdfq.symbols import (
     check_symbols,
 )
 from mvdfq.symbols.bins import N_CELLS, kmeans_centres, kmeans_edges
-from mvdfq.symbols.hashing import lowest_modes
+from mvdfq.symbols.whole_frames import lowest_modes
 from naive import numbers as naive
 from random_sequences import collections
 

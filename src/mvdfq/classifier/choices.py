@@ -7,7 +7,7 @@ import numpy as np
 
 from mvdfq._utils.checks import check_choice, check_positive
 from mvdfq.classifier.presets import NUMBERS, Preset, preset_for
-from mvdfq.classifier.registry import NAMED
+from mvdfq.classifier.registry import parse
 from mvdfq.gram.base import are_letters
 from mvdfq.kernels import Kernel
 from mvdfq.symbols.base import Symbols
@@ -16,30 +16,18 @@ from mvdfq.terms.plain import PlainTerm
 from mvdfq.terms.validation import CANDIDATES, Cautious
 from mvdfq.terms.words import WordTerm
 
-# Parameters of the classifier that replace a part of a preset: one plain term is used then.
+# Parameters of the classifier that replace a part of a preset: one plain term is used then, but
+# not for `n_features`, which only says how features are made.
 PARTS = ("frames", "symbols", "kernel", "manifold", "pyramid", "gamma", "weights", "n_features")
-MAY_STAY = ("n_features",)  # only says how features are made
 # Parts of a classifier that may be objects with parameters.
 EXAMPLES = {"frames": "Delta()", "symbols": "DirectQuantizer()", "kernel": "Spectrum()"}
-
-
-def part(kind: str, value: Any) -> Any:
-    """Return the part that a name stands for; return other values as they are."""
-    if not isinstance(value, str) or value == "passthrough":
-        return value
-    if value not in NAMED[kind]:
-        raise ValueError(
-            f"{kind}={value!r} is not a known name; pass {', '.join(sorted(NAMED[kind]))}, "
-            f"or an object."
-        )
-    return NAMED[kind][value]()
 
 
 def chosen_for(clf: Any, X: Any) -> Preset:
     """Return the terms of a classifier for X, and how its machines are trained."""
     check_choice(clf.solver, "solver", ("auto", "kernel", "linear"))
     own = {key: value for key in PARTS if (value := getattr(clf, key)) is not None}
-    own |= {kind: part(kind, own[kind]) for kind in EXAMPLES if kind in own}
+    own |= {kind: parse(kind, own[kind]) for kind in EXAMPLES if isinstance(own.get(kind), str)}
     if clf.terms is not None:
         chosen = Preset(_own_terms(clf, own), "ovr", 10)
     else:
@@ -49,7 +37,7 @@ def chosen_for(clf: Any, X: Any) -> Preset:
                 f"symbols; pass preset='letters'."
             )
         chosen = preset_for(clf.preset, X)
-        if own.keys() - set(MAY_STAY):
+        if own.keys() - {"n_features"}:
             chosen = replace(chosen, terms=[_with_parts(chosen, own, X)])
         elif own and isinstance(chosen.terms[0], PlainTerm):
             chosen.terms[0].set_params(**own)
@@ -78,10 +66,8 @@ def _own_terms(clf: Any, own: dict[str, Any]) -> list[Term]:
     """Check and return the terms that a user passed."""
     terms = list(clf.terms) if isinstance(clf.terms, list | tuple) else []
     if not terms or not all(isinstance(term, Term) for term in terms):
-        raise TypeError(
-            f"terms must be a list of terms such as mvdfq.preset_terms('numbers'), got "
-            f"{clf.terms!r}."
-        )
+        wanted = "a list of terms such as mvdfq.preset_terms('numbers')"
+        raise TypeError(f"terms must be {wanted}, got {clf.terms!r}.")
     names = [term.name for term in terms]
     if len(set(names)) < len(names):
         raise ValueError(f"Every term must have another name, got the names {names}.")
@@ -101,9 +87,8 @@ def _with_parts(preset: Preset, own: dict[str, Any], X: Any) -> PlainTerm:
     if has_symbols or (isinstance(term.kernel, Kernel) and not term.kernel.reads_symbols):
         for kind in ("frames", "symbols"):
             if own.get(kind) not in (None, "passthrough") and (has_symbols or kind == "symbols"):
-                what = (
-                    "X holds symbols already" if has_symbols else f"{term.kernel!r} reads numbers"
-                )
+                numbers = f"{term.kernel!r} reads numbers"
+                what = "X holds symbols already" if has_symbols else numbers
                 raise ValueError(f"{what}; pass {kind}=None.")
         term.set_params(frames=None, symbols=None)
     return term

@@ -1,7 +1,8 @@
 """SequenceClassifier: a sum of terms and support vector machines in one estimator."""
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import KW_ONLY, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -19,11 +20,10 @@ from mvdfq._utils.short import bars, listed
 from mvdfq.classifier.choices import by_name, set_nested
 from mvdfq.classifier.learning import Learned, Training, check_training, learn, learn_from_blocks
 from mvdfq.classifier.passes import cluster_decisions
+from mvdfq.classifier.recordings import Scan, Stream, scanned
 from mvdfq.classifier.saving.file import save_model
 from mvdfq.classifier.saving.record import Source, TrainingRecord, fingerprints
-from mvdfq.classifier.scanning import Scan, scanned
 from mvdfq.classifier.similarity import Neighbour
-from mvdfq.classifier.stream import Stream
 from mvdfq.explain.explanation import Explanation
 from mvdfq.explain.gathering import explanations
 from mvdfq.explain.importance import Importance, codes_of, judge, lost, parts_of
@@ -91,7 +91,7 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         as ``"direct"``; ``"passthrough"`` if X already holds symbols.
 
     kernel : Kernel or str, default=None
-        Kernel on rows of symbols: `Spectrum`, `Spatial`, ... or a name such as ``"sssk"``.
+        Kernel on rows of symbols: `Spectrum`, ... or text: ``"sssk"``, ``"gapped(8, 6)"``.
 
     manifold : bool, default=None
         Whether to take square roots of the counts, see `SequenceKernel`.
@@ -159,9 +159,8 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         sequences to predict may have any length.
 
     ranges_in_ : ndarray of shape (2, n_channels)
-        Smallest and largest value of each channel in training; NaN for a channel of symbols. A
-        channel whose values differ by no more than rounding is constant: answers do not depend on
-        the channel.
+        Smallest and largest value of each channel in training; NaN for a channel of symbols.
+        Answers do not depend on a channel whose values differ by no more than rounding.
 
     terms_ : list of FittedTerm
         The fitted terms of the sum. Each has a `name`, the fitted transformers `encoders`, a
@@ -195,12 +194,10 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         What `importance` returns for the channels and then for the terms; empty if not measured.
 
     training_ : dict
-        Number, lengths, sampling rate, classes and digest of the training sequences, and the
-        versions of the packages; `mvdfq inspect` shows them.
+        What `mvdfq inspect` shows: lengths, classes, digest of the training sequences, versions.
 
     train_fingerprints_ : ndarray of shape (n_sequences,)
-        64 bits of the content of each training sequence, by which `training_places` finds it; 0
-        for a sequence of weight 0.
+        64 bits of each training sequence, for `training_places`; 0 for a sequence of weight 0.
 
     train_index_, train_y_ : ndarray
         Indices of the training sequences in which `neighbours` searches, and the codes of their
@@ -288,10 +285,7 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         self : SequenceClassifier
             The fitted classifier.
         """
-        check_whole(self.cv, "cv", at_least=2)
-        # The machines need arrays: scikit-learn's set_output must not make a data frame of them.
-        plain = config_context(transform_output="default")
-        with plain, engine_of(self), Progress.of(self, 2, self.verbose) as progress:
+        with self._fitting() as progress:
             sequences = self._collection(X)
             if not sequences.lengths.any():  # the words that scikit-learn's checks expect
                 raise ValueError(
@@ -335,12 +329,19 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         >>> clf.score(*mvdfq.load_japanese_vowels(split="test")) > 0.9
         True
         """
-        check_whole(self.cv, "cv", at_least=2)
-        plain = config_context(transform_output="default")
-        with plain, engine_of(self), Progress.of(self, 2, self.verbose) as progress:
+        with self._fitting() as progress:
             self._forget()
             self._remember(*learn_from_blocks(self, blocks, progress))
         return self
+
+    @contextmanager
+    def _fitting(self) -> Iterator[Progress]:
+        """Check what every fit needs, and show its progress."""
+        check_whole(self.cv, "cv", at_least=2)
+        # The machines need arrays: scikit-learn's set_output must not make a data frame of them.
+        plain = config_context(transform_output="default")
+        with plain, engine_of(self), Progress.of(self, 2, self.verbose) as progress:
+            yield progress
 
     def _collection(self, X: Any) -> Any:
         """Return X as sequences of numbers or letters, or as symbols if `symbols` says so."""
@@ -455,18 +456,11 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         if isinstance(X, Symbols) or np.isnan(self.ranges_in_).all():
             return X
-        return without_constants(
-            check_sequences(X, n_channels=self.n_channels_in_), self.ranges_in_
-        )
+        X = check_sequences(X, n_channels=self.n_channels_in_)
+        return without_constants(X, self.ranges_in_)
 
-    def _decide(
-        self, read: list[Any]
-    ) -> tuple[np.ndarray, np.ndarray, dict[str, np.ndarray], np.ndarray]:
-        """Return decision values, margins, the sums of the terms, and who holds no known word.
-
-        If no known word is found in a sequence, its words add up to 0 in every term. Its decision
-        values are then those whose probabilities are the shares of the classes.
-        """
+    def _decide(self, read: list[Any]) -> tuple[np.ndarray, np.ndarray, Any, np.ndarray]:
+        """Return decision values, margins, the sums of the terms, and who holds no known word."""
         sums = self.sum_.sums(read)
         margins = sum(sums.values(), start=self.sum_.constant)
         decision = self.problems_.decision(margins)
@@ -474,13 +468,13 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         if lost.any():
             places = listed(np.flatnonzero(lost), "sequence")
             warnings.warn(
-                f"No known word is found in {places} (too short, too many "
-                f"missing values, or nothing that occurred in training): there is nothing to go "
-                f"by. The label is the most frequent class, "
-                f"{self.classes_[self.class_shares_.argmax()]}, and the probabilities are the "
-                f"shares of the classes in training.",
+                f"No known word is found in {places} (too short, too many missing values, or "
+                f"nothing that occurred in training): there is nothing to go by. The label is the "
+                f"most frequent class, {self.classes_[self.class_shares_.argmax()]}, and the "
+                f"probabilities are the shares of the classes in training.",
                 stacklevel=3,
             )
+            # decision values whose probabilities are the shares of the classes
             guess = np.log(self.class_shares_) / self.temperature_
             decision[lost] = guess if decision.ndim > 1 else guess[1] - guess[0]
             pairs = np.array(self.problems_.pairs)
@@ -911,18 +905,10 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         save_model(self, path)
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the parameters of the classifier and, if `deep`, of its parts and terms.
+        """Return the parameters by name; if `deep`, of parts and terms, too.
 
-        Parameters
-        ----------
-        deep : bool, default=True
-            Whether to include the parameters of parts, such as ``symbols__n_bins``, and of terms
-            by their names, such as ``terms__words__pyramid``.
-
-        Returns
-        -------
-        params : dict
-            Values by name.
+        ``symbols__n_bins`` is the parameter ``n_bins`` of ``symbols``, ``terms__words__pyramid``
+        the parameter ``pyramid`` of the term ``words``.
         """
         params = super().get_params(deep)
         for name, term in by_name(self.terms).items() if deep else ():
@@ -931,19 +917,7 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         return params
 
     def set_params(self, **params: Any) -> Any:
-        """Set parameters of the classifier, or of parts and terms that are objects.
-
-        Parameters
-        ----------
-        **params : dict
-            Parameters by name; ``symbols__n_bins`` is the parameter ``n_bins`` of ``symbols``,
-            ``terms__words__pyramid`` the parameter ``pyramid`` of the term ``words``.
-
-        Returns
-        -------
-        self : SequenceClassifier
-            The same classifier.
-        """
+        """Set parameters, also of parts and terms that are objects; names as in `get_params`."""
         return super().set_params(**set_nested(self, params))
 
     def _repr_html_inner(self) -> str:

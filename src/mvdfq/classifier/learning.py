@@ -1,7 +1,8 @@
 """How a classifier learns: from a kernel matrix, or by passes over blocks of features."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,8 +16,7 @@ from mvdfq.classifier.passes import (
     SAMPLE,
     Collection,
     Drawn,
-    Reading,
-    Samples,
+    block_features,
     block_makers,
     draw,
     fit_by_passes,
@@ -62,11 +62,11 @@ class Training:
     X: Any
     ranges: np.ndarray
     chosen: Preset
+    trainer: Trainer
     classes: np.ndarray
     used: np.ndarray
     often: np.ndarray
     shares: np.ndarray
-    trainer: Trainer
     record: Callable[[], TrainingRecord]
     fingerprints: Callable[[], np.ndarray]
 
@@ -82,7 +82,7 @@ class Learned:
     sum: FittedSum
     trained: Trained
     kept: np.ndarray
-    lost: np.ndarray = field(default_factory=lambda: np.empty((0, 2, 3)))
+    lost: np.ndarray
 
 
 def check_training(clf: Any, X: Any, y: Any, sample_weight: Any, groups: Any) -> Training:
@@ -100,7 +100,6 @@ def check_training(clf: Any, X: Any, y: Any, sample_weight: Any, groups: Any) ->
     problems = _problems(classes, chosen)
     weight = often * compute_sample_weight(clf.class_weight, y)
     seed = check_random_state(clf.random_state).randint(2**31)
-    ranges = ranges_for(chosen.terms, X)
 
     def record() -> TrainingRecord:
         return record_of(X.lengths, X.sampling_rate, classes, counts, digest(X, y))
@@ -110,18 +109,11 @@ def check_training(clf: Any, X: Any, y: Any, sample_weight: Any, groups: Any) ->
         found[used] = fingerprints(X)
         return found
 
-    return Training(
-        X=without_constants(X, ranges),
-        ranges=ranges,
-        chosen=chosen,
-        classes=classes,
-        used=used,
-        often=often,
-        shares=np.bincount(codes, weight) / weight.sum(),
-        trainer=Trainer(problems, codes, weight, groups, clf.cv, seed, clf.n_jobs),
-        record=meanwhile(record),
-        fingerprints=meanwhile(known),
-    )
+    trainer = Trainer(problems, codes, weight, groups, clf.cv, seed, clf.n_jobs)
+    shares = np.bincount(codes, weight) / weight.sum()
+    ranges = ranges_for(chosen.terms, X)
+    about = classes, used, often, shares, meanwhile(record), meanwhile(known)
+    return Training(without_constants(X, ranges), ranges, chosen, trainer, *about)
 
 
 def ranges_for(terms: Sequence[Term], X: Any) -> np.ndarray:
@@ -182,14 +174,12 @@ def _work(clf: Any, training: Training, **options: Any) -> Work:
 
 
 def _goes_by_passes(clf: Any, training: Training) -> bool:
-    """Tell whether there are too many sequences for a matrix of all pairs, if features will do.
-
-    One plain term has all its features in one sparse matrix, if a user asks for features.
-    """
+    """Tell whether there are too many sequences for a matrix of all pairs, if features will do."""
     terms = training.chosen.terms
     if clf.solver == "kernel" or not all(term.has_features for term in terms):
         return False
     n, limit = len(training.X), max(parse_memory(clf.memory_limit), SMALL_MATRIX)
+    # one plain term has all its features in one sparse matrix
     is_plain = len(terms) == 1 and not terms[0].is_standard
     return n > MANY or 8 * n**2 > limit or (clf.solver == "linear" and not is_plain)
 
@@ -203,60 +193,69 @@ def _learn_by_passes(clf: Any, training: Training, progress: Progress) -> Learne
     begin = others[stratified(trainer.y[others], SAMPLE, random)]
     labels = trainer.y, trainer.sample_weight, training.often, is_held
     with progress.stage("kernel") as report:
-        total = LinearTotal(training.chosen.terms, training.X, trainer.y, _work(clf, training))
-        whole = Collection.of(total, training.X, parse_memory(clf.memory_limit))
-        with spread_blocks(clf, whole.makers(*labels), keep=False) as blocks:
-            total.measure(blocks, report)
-    samples = Samples(whole[begin], trainer.of(begin), whole[held], trainer.of(held))
-    return _train(clf, samples, whole.makers(*labels), training.chosen.C, begin, progress)
+        whole = _measured(clf, training, lambda whole: whole.makers(*labels), report)
+    return _train(clf, training.chosen.C, whole, whole.makers(*labels), (begin, held), progress)
+
+
+def _measured(clf: Any, training: Training, makers: Callable, report: Any) -> Collection:
+    """Return the sequences in memory; the words of the blocks of all sequences are measured."""
+    trainer = training.trainer
+    total = LinearTotal(training.chosen.terms, training.X, trainer.y, _work(clf, training))
+    whole = Collection.of(total, training.X, trainer, parse_memory(clf.memory_limit))
+    with spread_blocks(clf, makers(whole), keep=False) as blocks:
+        total.measure(blocks, report)
+    return whole
 
 
 def _train(
-    clf: Any, samples: Samples, makers: Sequence[Any], C: Any, begin: np.ndarray, progress: Progress
+    clf: Any, C: Any, whole: Collection, makers: list, samples: Any, progress: Progress
 ) -> Learned:
-    """Train machines on all blocks and divide them among the terms."""
-    total, problems = samples.begin.total, samples.begin_trainer.problems
+    """Train machines on all blocks; `samples` are the places to begin with, and to check."""
+    total, problems = whole.total, whole.trainer.problems
+    begin, check = (whole[places] for places in samples)
     with progress.stage("machines") as report, spread_blocks(clf, makers) as blocks:
         solver = PassSolver(blocks, total.columns, problems, parse_memory(clf.memory_limit))
-        trained = fit_by_passes(solver, samples, candidates(C), report)
+        trained = fit_by_passes(solver, begin, check, candidates(C), report)
         total.measure_classes(blocks, problems.n_classes)
     # neighbours are searched among the sequences of the sample
-    fitted = total.finish(trained.margins, samples.begin.all_read())
-    found = _lost_of_check(samples, trained)
-    trained = replace(trained, calibration=_calibrated(fitted, samples, trained))
-    return Learned(fitted, trained, begin, found)
+    fitted = total.finish(trained.margins, begin.all_read())
+    found = _lost_of_check(check, trained)
+    trained = replace(trained, calibration=_calibrated(fitted, begin, check, trained))
+    return Learned(fitted, trained, samples[0], found)
 
 
-def _calibrated(fitted: FittedSum, samples: Samples, trained: Trained) -> Calibration | None:
+def _calibrated(
+    fitted: FittedSum, begin: Collection, check: Collection, trained: Trained
+) -> Calibration | None:
     """Return what the held-out sequences say about p values; None if nothing is known.
 
     The means of classes hold the held-out sequences, too. Without a sequence, the mean of `n`
     members moves away from the sequence: the difference grows by ``n / (n - 1)``.
     """
-    y, n_classes = samples.check_trainer.y, samples.check_trainer.problems.n_classes
+    y, n_classes = check.trainer.y, check.trainer.problems.n_classes
     if trained.decision is None or not fitted.knows_means(n_classes):
         return None
-    near = fitted.nearness(samples.check.all_read(), samples.begin_trainer.y)
-    n = np.maximum(samples.begin.total.class_sizes, 2)
+    near = fitted.nearness(check.all_read(), begin.trainer.y)
+    n = np.maximum(begin.total.class_sizes, 2)
     distances = near.distances() * (n / (n - 1)) ** 2
     sizes = spread_sizes(distances[np.arange(len(y)), y], y, n_classes)
     relative = Spread(sizes, 1 / (n - 1)).relative(distances)
     return Calibration.of(trained.decision, relative, y, Spread(sizes, 1 / n))
 
 
-def _lost_of_check(samples: Samples, trained: Trained) -> np.ndarray:
+def _lost_of_check(check: Collection, trained: Trained) -> np.ndarray:
     """Return what some of the sequences that were held out would lose without each part."""
-    X, trainer, linear = samples.check.X, samples.check_trainer, samples.check.total
+    X, trainer, unknown = check.X, check.trainer, np.empty((0, 2, 3))
     if trained.checked is None:
-        return np.empty((0, 2, 3))
-    total = linear.finish(trained.checked)
+        return unknown
+    total = check.total.finish(trained.checked)
     n = min(len(X), CHECKED, CHECKED_FRAMES * len(X) // max(len(X.data[0]), 1))
     try:
         shares = all_shares(total.terms, [str(c) for c in range(X.n_rows)])
     except UnknownShares:
-        return np.empty((0, 2, 3))
+        return unknown
     if not n or not all(term.class_means for term in total.terms):
-        return np.empty((0, 2, 3))
+        return unknown
     places = np.arange(n) * len(X) // n
     counts = np.bincount(trainer.y, trainer.sample_weight, trainer.problems.n_classes)
     about = total, trainer.problems, counts / counts.sum(), trained.temperature
@@ -269,21 +268,19 @@ def learn_from_blocks(
 ) -> tuple[Training, Learned]:
     """Learn from sequences in blocks, which need not fit into memory together."""
     seed = check_random_state(clf.random_state).randint(2**31)
-    makers = block_makers(blocks)
+    readers = block_makers(blocks)
     with progress.stage("kernel") as report:
-        with spread_blocks(clf, makers, keep=False) as spread:
+        with spread_blocks(clf, readers, keep=False) as spread:
             drawn = draw(spread, seed, share_of(report, 0, 0.5))
         training, weight = _check_drawn(clf, drawn, seed)
-        trainer = training.trainer
-        total = LinearTotal(training.chosen.terms, training.X, trainer.y, _work(clf, training))
-        whole = Collection.of(total, training.X, parse_memory(clf.memory_limit))
-        reading = Reading(training.ranges, training.classes, weight, seed, drawn.limit)
-        with spread_blocks(clf, reading.makers(makers, total), keep=False) as spread:
-            total.measure(spread, share_of(report, 0.5, 0.5))
-    begin, held = np.flatnonzero(~drawn.held), np.flatnonzero(drawn.held)
-    samples = Samples(whole[begin], trainer.of(begin), whole[held], trainer.of(held))
-    again = reading.makers(makers, total)
-    return training, _train(clf, samples, again, training.chosen.C, begin, progress)
+        about = training.ranges, training.classes, weight, seed, drawn.limit
+
+        def makers(whole: Collection) -> list[Callable]:
+            return [partial(block_features, whole.total, about, read) for read in readers]
+
+        whole = _measured(clf, training, makers, share_of(report, 0.5, 0.5))
+    samples = np.flatnonzero(~drawn.held), np.flatnonzero(drawn.held)
+    return training, _train(clf, training.chosen.C, whole, makers(whole), samples, progress)
 
 
 def _check_drawn(clf: Any, drawn: Drawn, seed: int) -> tuple[Training, np.ndarray]:
@@ -300,17 +297,8 @@ def _check_drawn(clf: Any, drawn: Drawn, seed: int) -> tuple[Training, np.ndarra
     first, every = np.cumsum(drawn.counts) - 1, np.repeat(drawn.classes, drawn.counts)
     weight = compute_sample_weight(clf.class_weight, every)[first]
     total = drawn.counts * weight
-    ranges = ranges_for(chosen.terms, drawn.X)
-    training = Training(
-        X=without_constants(drawn.X, ranges),
-        ranges=ranges,
-        chosen=chosen,
-        classes=drawn.classes,
-        used=drawn.index,
-        often=np.ones(len(codes)),
-        shares=total / total.sum(),
-        trainer=Trainer(problems, codes, weight[codes], None, clf.cv, seed, clf.n_jobs),
-        record=drawn.record,
-        fingerprints=lambda: drawn.fingerprints,
-    )
-    return training, weight
+    trainer = Trainer(problems, codes, weight[codes], None, clf.cv, seed, clf.n_jobs)
+    ranges, often = ranges_for(chosen.terms, drawn.X), np.ones(len(codes))
+    about = drawn.classes, drawn.index, often, total / total.sum(), drawn.record
+    X = without_constants(drawn.X, ranges)
+    return Training(X, ranges, chosen, trainer, *about, lambda: drawn.fingerprints), weight

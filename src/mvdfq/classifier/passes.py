@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -55,16 +55,16 @@ class Collection:
     """Sequences in memory, as a matrix of features that is made block by block.
 
     `read` holds the sequences as each source reads them; None for a source whose symbols would
-    take too much memory: they are made again for every block. Indexing gives some of the
-    sequences; ``collection @ weights`` gives their margins.
+    take too much memory: they are made again for every block. `trainer` holds their labels.
     """
 
     total: LinearTotal
     X: Ragged
     read: list[Ragged | None]
+    trainer: Any = None
 
     @classmethod
-    def of(cls, total: LinearTotal, X: Any, memory: int) -> "Collection":
+    def of(cls, total: LinearTotal, X: Any, trainer: Trainer, memory: int) -> "Collection":
         """Read sequences by every source whose symbols fit into the memory."""
         room, read = memory // KEPT_SHARE, []
         for source in total.sources:
@@ -73,15 +73,14 @@ class Collection:
             fits = one.n_rows * X.data.shape[1] * one.data.itemsize <= room
             read.append(source.read(X) if fits else None)
             room -= 0 if read[-1] is None or read[-1] is X else read[-1].data.nbytes
-        return cls(total, X, read)
+        return cls(total, X, read, trainer)
 
     def __len__(self) -> int:
         return len(self.X)
 
     def __getitem__(self, rows: Any) -> "Collection":
-        return Collection(
-            self.total, self.X[rows], [None if one is None else one[rows] for one in self.read]
-        )
+        read = [None if one is None else one[rows] for one in self.read]
+        return Collection(self.total, self.X[rows], read, self.trainer and self.trainer.of(rows))
 
     def __matmul__(self, coefficients: np.ndarray) -> np.ndarray:
         scaled = (self.total.columns.factor[:, None] * coefficients).astype(np.float32)
@@ -118,16 +117,14 @@ def stratified(y: np.ndarray, n: int, random: np.random.Generator) -> np.ndarray
 
 
 def held_out(trainer: Trainer, random: np.random.Generator) -> np.ndarray:
-    """Return the indices of the sequences to hold out: at most a fifth, whole groups if any.
-
-    Every class keeps sequences to learn from.
-    """
+    """Return the indices of the sequences to hold out: at most a fifth, whole groups if any."""
     n = min(HELD_OUT, len(trainer.y) // 5)
     if trainer.groups is not None:
         folds = inner_folds(trainer.y, trainer.groups, max(len(trainer.y) // max(n, 1), 2),
                             trainer.random_state)  # fmt: skip
         return folds[0][1] if folds else np.empty(0, int)
     chosen = stratified(trainer.y, n, random)
+    # every class keeps sequences to learn from
     several = np.bincount(trainer.y) > np.bincount(trainer.y[chosen])
     return chosen[several[trainer.y[chosen]]]
 
@@ -146,23 +143,12 @@ def spread_blocks(
     yield LocalBlocks(makers, memory, classifier.n_jobs)
 
 
-class Samples(NamedTuple):
-    """Some of the sequences in memory: to begin with, and to check the machines on."""
-
-    begin: Collection
-    begin_trainer: Trainer
-    check: Collection
-    check_trainer: Trainer
-
-
 def fit_by_passes(
-    solver: PassSolver, samples: Samples, candidates: Sequence[float], report: Report
+    solver: PassSolver, begin: Collection, check: Collection, candidates: Any, report: Report
 ) -> Trained:
     """Choose C on the first sample, go on with all blocks, check, and learn the rest, too."""
-    begin = replace(
-        samples.begin_trainer, fit=partial(_fit_sample, solver.memory), calibrates=False
-    )
-    first = begin.chosen(samples.begin, candidates)
+    trainer = replace(begin.trainer, fit=partial(_fit_sample, solver.memory), calibrates=False)
+    first = trainer.chosen(begin, candidates)
     C = PENALTY * first.C
     reports = [share_of(report, 0, 0.2), share_of(report, 0.2, 0.8)]
     # the machines of the sample are near the end already, so all blocks take few passes
@@ -173,10 +159,10 @@ def fit_by_passes(
         margins = mine(C, margins, everything=False)
     mine = replace(solver, report=reports[1], most=MOST_LAST if is_large else None)
     margins = mine(C, margins, everything=False)
-    if not len(samples.check):
+    if not len(check):
         return replace(first, margins=margins)
     before = margins
-    score, temperature, decision = samples.check_trainer.checked(margins.of(samples.check))
+    score, temperature, decision = check.trainer.checked(margins.of(check))
     if not is_large:  # else the sequences that are held out are too few to matter
         margins = solver(C, margins)
     scores = first.scores.copy() if len(candidates) > 1 else np.empty((1, 1))
@@ -263,8 +249,7 @@ class Drawn:
 def draw(blocks: Any, seed: int, report: Report) -> Drawn:
     """Draw a sample of all blocks."""
     drawn = blocks.sum(_drawn, seed, add=_joined, report=report)
-    order = np.argsort(drawn.keys)  # so that the sample does not depend on the tree
-    return _chosen(drawn, order)
+    return _chosen(drawn, np.argsort(drawn.keys))  # the sample does not depend on the tree
 
 
 def _drawn(block: Numbered, seed: int) -> Drawn:
@@ -272,19 +257,8 @@ def _drawn(block: Numbered, seed: int) -> Drawn:
     classes, counts = np.unique(y, return_counts=True)
     keys = _keys(seed, i, len(y))
     places = np.stack([np.full(len(y), i), np.arange(len(y))], axis=1)
-    whole = Drawn(
-        X=X,
-        y=y,
-        keys=keys,
-        places=places,
-        lengths=X.lengths,
-        classes=classes,
-        counts=counts,
-        sizes=(len(y),),
-        digests=(digest(X, y),),
-        fingerprints=fingerprints(X),
-    )
-    return _chosen(whole, np.argsort(keys)[: SAMPLE + HELD_OUT])
+    about = X.lengths, classes, counts, (len(y),), (digest(X, y),), fingerprints(X)
+    return _chosen(Drawn(X, y, keys, places, *about), np.argsort(keys)[: SAMPLE + HELD_OUT])
 
 
 def _chosen(drawn: Drawn, which: np.ndarray) -> Drawn:
@@ -311,29 +285,19 @@ def _joined(a: Drawn, b: Drawn) -> Drawn:
     return _chosen(both, np.argsort(both.keys)[: SAMPLE + HELD_OUT])
 
 
-@dataclass(frozen=True)
-class Reading:
-    """How blocks become features: ranges, codes and weights of classes, what is held out."""
+def block_features(
+    total: LinearTotal, about: tuple[Any, ...], read: Callable[[], Numbered]
+) -> Labelled:
+    """Read a block and make its features.
 
-    ranges: np.ndarray
-    classes: np.ndarray
-    weight: np.ndarray
-    seed: int
-    limit: float
-
-    def makers(
-        self, readers: Sequence[Callable[[], Numbered]], total: LinearTotal
-    ) -> list[Callable[[], Labelled]]:
-        """Return functions that read a block and make its features."""
-        return [partial(self._features, total, read) for read in readers]
-
-    def _features(self, total: LinearTotal, read: Callable[[], Numbered]) -> Labelled:
-        i, X, y = read()
-        X = without_constants(X, self.ranges)
-        codes = np.searchsorted(self.classes, y)
-        held = _keys(self.seed, i, len(y)) < self.limit
-        whole = Collection(total, X, [None] * len(total.sources))
-        return whole.labelled(codes, self.weight[codes], np.ones(len(y)), held)
+    `about` are the ranges of channels, the classes, their weights, the seed, and the key below
+    which a sequence is held out.
+    """
+    ranges, classes, weight, seed, limit = about
+    i, X, y = read()
+    codes, held = np.searchsorted(classes, y), _keys(seed, i, len(y)) < limit
+    whole = Collection(total, without_constants(X, ranges), [None] * len(total.sources))
+    return whole.labelled(codes, weight[codes], np.ones(len(y)), held)
 
 
 def cluster_decisions(engine: Any, classifier: Any, X: Any) -> np.ndarray:

@@ -48,15 +48,12 @@ SIMILAR_WEIGHT = 0.25
 
 @dataclass(frozen=True)
 class Preset:
-    """The terms of a classifier, and how its machines are trained.
-
-    `keeps_relatives` says whether inner folds keep similar sequences together.
-    """
+    """The terms of a classifier, and how its machines are trained."""
 
     terms: list[Term]
     multi_class: str = "ovo"
     C: Any = "auto"
-    keeps_relatives: bool = False
+    keeps_relatives: bool = False  # whether inner folds keep similar sequences together
 
 
 # Layouts of the words of the defaults for numbers: single symbols, pairs, and three symbols that
@@ -167,11 +164,68 @@ def _later(symbols: Callable, kernel: Callable, manifold: bool) -> Callable[[], 
     return lambda: Preset([PlainTerm(symbols(), kernel(), manifold=manifold)])
 
 
+def _letters(X: Any = None) -> Preset:
+    """The default for strings: for DNA and RNA, proteins, text, or all other strings."""
+    known = X is not None and are_letters(X)
+    kinds = {_kind_of(row) for row in check_sequences(X).data} if known else set()
+    defaults = {"nucleic": nucleic, "protein": proteins, "text": text}
+    make = defaults.get(kinds.pop() if len(kinds) == 1 else "", strings)
+    return Preset([make()], "ovr", PENALTIES, keeps_relatives=True)
+
+
+def _kind_of(row: np.ndarray) -> str:
+    """Return what a row of letters is: "nucleic", "protein", "text" or ""."""
+    is_text = np.count_nonzero(row == ord(" ")) > SPACES * row.size
+    return "text" if is_text else kind_of(row)
+
+
+def strings() -> PlainTerm:
+    """Triples of letters with gaps; chosen by benchmarks/choose_defaults.py."""
+    layouts = _layouts(Spatial(t=3, k=1, d=5))
+    words = Words([*SHORT, *layouts], weights=[LITTLE] * len(SHORT) + [1] * len(layouts))
+    return PlainTerm(Letters(), words, manifold=True, pyramid=3)
+
+
+def text() -> PlainTerm:
+    """Words of 1 to 6 letters in either case, anywhere: parts of words, words, ends of words.
+
+    Chosen by benchmarks/bench_letters.py on training parts, in folds that keep similar sentences
+    together.
+    """
+    runs = [tuple(range(n)) for n in range(1, 7)]
+    return PlainTerm(Letters(fold_case=True), Words(runs), manifold=True)
+
+
+def proteins() -> PlainTerm:
+    """The default for strings, on two rows: residues, and groups of similar residues."""
+    rows = Rows([("residues", Letters()), ("similar", Letters(groups=SIMILAR))])
+    return strings().set_params(symbols=rows, row_weights=[1.0, SIMILAR_WEIGHT])
+
+
+def nucleic() -> PlainTerm:
+    """Words of six letters: any six of eight, and three pairs with gaps below 5 at half weight.
+
+    Four letters tell little apart, so the words are long; motifs stand anywhere, so there is no
+    pyramid. Chosen by benchmarks/bench_letters.py on training parts.
+    """
+    # windows that differ in where they begin have the same layouts
+    gapped = sorted(set(_layouts(Gapped(g=8, k=6))))
+    pairs = sorted(set(_layouts(Spatial(t=3, k=2, d=5))) - set(gapped))
+    weights = [LITTLE] * len(SHORT) + [1.0] * len(gapped) + [0.5] * len(pairs)
+    return PlainTerm(Letters(), Words([*SHORT, *gapped, *pairs], weights=weights), manifold=True)
+
+
+def _layouts(kernel: Kernel) -> list[tuple[int, ...]]:
+    """Return the offsets of a kernel's words, counted from the first letter of each word."""
+    words = [group.layouts[0].offsets for group in kernel.groups(2)]
+    return [tuple(offset - word[0] for offset in word) for word in words]
+
+
 PRESETS: dict[str, Callable[[], Preset]] = {
     "numbers": _numbers,
     "fast": _fast,
     "music": _music,
-    "letters": lambda: _letters(),
+    "letters": _letters,
     **_paper(),
 }
 
@@ -182,9 +236,7 @@ def preset_for(name: str | None, X: Any = None) -> Preset:
         name = "letters" if are_letters(X) else "numbers"
     if name not in PRESETS:
         raise ValueError(f"preset={name!r} is not known; mvdfq.list_presets() lists all presets.")
-    if name == "letters" and X is not None:
-        return _letters(X)
-    return PRESETS[name]()
+    return _letters(X) if name == "letters" else PRESETS[name]()
 
 
 def preset_terms(name: str, X: Any = None) -> list[Term]:
@@ -224,8 +276,7 @@ def list_presets() -> list[str]:
     Returns
     -------
     names : list of str
-        ``"numbers"`` and ``"letters"`` are the defaults; ``"fast"`` uses one set of rows and a
-        quarter of the filters of ``"numbers"``;
+        ``"numbers"`` and ``"letters"`` are the defaults; ``"fast"`` uses fewer rows and filters,
         ``"music"`` adds codewords and pairs of components, for genres and artists; the others are
         the methods of the paper. ``m`` after the family means manifold embedding, ``-alt`` means
         the settings in the comments of the paper.
@@ -237,62 +288,3 @@ def list_presets() -> list[str]:
     ['mvdfqm-spectrum', 'mvdfqm-spectrum-alt']
     """
     return list(PRESETS)
-
-
-def _letters(X: Any = None) -> Preset:
-    """The default for strings: for DNA and RNA, proteins, text, or all other strings."""
-    known = X is not None and are_letters(X)
-    kinds = {_kind_of(row) for row in check_sequences(X).data} if known else set()
-    defaults = {"nucleic": nucleic, "protein": proteins, "text": text}
-    make = defaults.get(kinds.pop() if len(kinds) == 1 else "", strings)
-    return Preset([make()], "ovr", PENALTIES, keeps_relatives=True)
-
-
-def _kind_of(row: np.ndarray) -> str:
-    """Return what a row of letters is: "nucleic", "protein", "text" or ""."""
-    is_text = np.count_nonzero(row == ord(" ")) > SPACES * row.size
-    return "text" if is_text else kind_of(row)
-
-
-def strings() -> PlainTerm:
-    """Triples of letters with gaps; chosen by benchmarks/choose_defaults.py."""
-    layouts = _layouts(Spatial(t=3, k=1, d=5))
-    weights = [LITTLE] * len(SHORT) + [1] * len(layouts)
-    return PlainTerm(
-        Letters(), Words([*SHORT, *layouts], weights=weights), manifold=True, pyramid=3
-    )
-
-
-def text() -> PlainTerm:
-    """Words of 1 to 6 letters in either case, anywhere: parts of words, words, ends of words.
-
-    Chosen by benchmarks/bench_letters.py on training parts, in folds that keep similar sentences
-    together.
-    """
-    runs = [tuple(range(n)) for n in range(1, 7)]
-    return PlainTerm(Letters(fold_case=True), Words(runs), manifold=True)
-
-
-def proteins() -> PlainTerm:
-    """The default for strings, on two rows: residues, and groups of similar residues."""
-    rows = Rows([("residues", Letters()), ("similar", Letters(groups=SIMILAR))])
-    return strings().set_params(symbols=rows, row_weights=[1.0, SIMILAR_WEIGHT])
-
-
-def nucleic() -> PlainTerm:
-    """Words of six letters: any six of eight, and three pairs with gaps below 5 at half weight.
-
-    Four letters tell little apart, so the words are long; motifs stand anywhere, so there is no
-    pyramid. Chosen by benchmarks/bench_letters.py on training parts.
-    """
-    # windows that differ in where they begin have the same layouts
-    gapped = sorted(set(_layouts(Gapped(g=8, k=6))))
-    pairs = sorted(set(_layouts(Spatial(t=3, k=2, d=5))) - set(gapped))
-    weights = [LITTLE] * len(SHORT) + [1.0] * len(gapped) + [0.5] * len(pairs)
-    return PlainTerm(Letters(), Words([*SHORT, *gapped, *pairs], weights=weights), manifold=True)
-
-
-def _layouts(kernel: Kernel) -> list[tuple[int, ...]]:
-    """Return the offsets of a kernel's words, counted from the first letter of each word."""
-    words = [group.layouts[0].offsets for group in kernel.groups(2)]
-    return [tuple(offset - word[0] for offset in word) for word in words]

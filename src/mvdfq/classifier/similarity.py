@@ -1,11 +1,22 @@
-"""Which sequences are alike: neighbours in training, and the kernel of the whole sum."""
+"""Which sequences are alike: neighbours in training, the kernel of the sum, and of one term."""
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import reduce
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from mvdfq.sequences import Sequences
+from mvdfq._utils.checks import parse_memory
+from mvdfq.classifier.choices import one_term_for
+from mvdfq.classifier.learning import ranges_for
+from mvdfq.frames.base import encode, fit_encoders
+from mvdfq.gram.checkpoint import spooled
+from mvdfq.gram.kernel import SequenceKernel
+from mvdfq.sequences import Sequences, check_sequences
+from mvdfq.sequences.statistics import without_constants
+from mvdfq.terms.base import Work
 from mvdfq.terms.total import Points
 
 
@@ -47,11 +58,7 @@ class Neighbour:
 def kernel_sum(
     clf: Any, X: Sequences, rows: np.ndarray, columns: np.ndarray | None = None
 ) -> np.ndarray:
-    """Return the similarities of the sequences ``X[rows]`` with ``X[columns]``, or with all.
-
-    They are those of `FittedSum.likeness`. Cost: about the time of `predict`, and
-    ``len(rows) * len(columns)`` products of sketches.
-    """
+    """Return the similarities of the sequences ``X[rows]`` with ``X[columns]``, or with all."""
     points = points_of(clf, X)
     return clf.sum_.likeness(points[rows], points if columns is None else points[columns])
 
@@ -72,3 +79,58 @@ def all_points(clf: Any, X: Sequences, known: np.ndarray) -> Points:
     if new.size:
         sketch[new] = points_of(clf, X[new]).sketch
     return Points(sketch, [])
+
+
+# The numbers that the parts are fitted on take at most this share of the memory limit: fitting a
+# quantizer makes copies of the numbers.
+SHARE = 8
+
+
+def lazily_fitted_kernel(
+    clf: Any, blocks: Callable[[], Iterable[Any]], folder: Path
+) -> tuple[SequenceKernel, int, int]:
+    """Return the kernel of blocks, the number of sequences, and of those that taught bins.
+
+    If all numbers fit into an eighth of the memory limit, the result equals `fitted_kernel`.
+    Otherwise frames and symbols are fitted on every second, fourth ... sequence, whichever fit;
+    then the blocks are read again and encoded, and the codes go to a file in `folder`.
+    """
+    sample, n = sampled(blocks(), parse_memory(clf.memory_limit) // SHARE)
+    n_learned = len(sample)
+    kernel, ranges, encoders, symbols = _fitted_parts(clf, sample)
+    if n_learned < n:
+        del sample, symbols  # their memory is needed for the blocks
+        read = (without_constants(check_sequences(X), ranges) for X in blocks())
+        symbols = spooled((encode(encoders, X) for X in read), folder)
+    return kernel.fit(symbols), n, n_learned
+
+
+def fitted_kernel(clf: Any, X: Any) -> SequenceKernel:
+    """Return the fitted kernel of one plain term of a classifier: no labels are needed."""
+    kernel, *_, symbols = _fitted_parts(clf, check_sequences(X))
+    return kernel.fit(symbols)
+
+
+def _fitted_parts(clf: Any, X: Sequences) -> tuple[SequenceKernel, np.ndarray, list[Any], Any]:
+    """Return the kernel, the ranges of the channels, fitted encoders and the symbols of X."""
+    term = one_term_for(clf, X)
+    ranges = ranges_for([term], X)
+    varying = without_constants(X, ranges)
+    encoders, symbols = fit_encoders([term.frames, term.symbols], varying, np.zeros(len(X)))
+    kernel = term.kernel_of(symbols, Work(clf.memory_limit, clf.n_jobs))
+    return kernel, ranges, encoders, symbols
+
+
+def sampled(blocks: Iterable[Any], most_bytes: int) -> tuple[Sequences, int]:
+    """Return every first, second, fourth ... sequence, whichever fit; and the number of all."""
+    kept: list[Sequences] = []
+    step, n = 1, 0
+    for X in map(check_sequences, blocks):
+        kept.append(X[-n % step :: step])  # those whose number is a multiple of `step`
+        n += len(X)
+        while sum(X.data.nbytes for X in kept) > most_bytes and sum(map(len, kept)) > 1:
+            step *= 2
+            kept = [reduce(Sequences.joined, kept)[::2]]
+    if not n:
+        raise ValueError("X holds no sequences; pass at least one sequence.")
+    return reduce(Sequences.joined, kept), n

@@ -203,7 +203,7 @@ class Parts:
 
         from mvdfq.classifier.estimator import SequenceClassifier
         from mvdfq.classifier.presets import PRESETS
-        from mvdfq.classifier.spec import parse
+        from mvdfq.classifier.registry import parse
 
         if self.preset is not None and self.preset not in PRESETS:
             near = get_close_matches(self.preset, PRESETS, 1)
@@ -283,9 +283,9 @@ def _presets() -> Iterator[tuple[str, str, dict[str, str]]]:
 
 def _parts(kind: str) -> Iterator[tuple[str, str, dict[str, str]]]:
     """Yield every part of an option: its call with defaults, its sentence, its parameters."""
-    from mvdfq.classifier.spec import call_of, named_parts
+    from mvdfq.classifier.registry import NAMED, call_of
 
-    for name, cls in named_parts(kind).items():
+    for name, cls in NAMED[kind].items():
         doc, known = getdoc(cls) or "", {}
         for each in signature(cls).parameters:  # a docstring of numpy's form
             section = re.search(rf"^{each} : .*\n((?:    .*\n?)+)", doc, re.MULTILINE)

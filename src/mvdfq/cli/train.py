@@ -128,7 +128,7 @@ def gram(
 def _fitted(clf: Any, data: Path, options: o.DataOptions, output: Path) -> tuple[Any, list[str]]:
     """Return the fitted kernel and the names of the sequences; read a large folder in blocks."""
     from mvdfq._utils.checks import parse_memory
-    from mvdfq.classifier.lazy import fitted_kernel, lazily_fitted_kernel
+    from mvdfq.classifier.similarity import fitted_kernel, lazily_fitted_kernel
     from mvdfq.io import Dataset
 
     blocks = options.blocks(data, parse_memory(clf.memory_limit))
@@ -145,10 +145,10 @@ def _fitted(clf: Any, data: Path, options: o.DataOptions, output: Path) -> tuple
                 yield block.X
                 read.append(replace(block, X=block.X[:0]))  # all but the numbers
 
-    fitted = lazily_fitted_kernel(clf, reading, output.parent)
+    kernel, n, n_learned = lazily_fitted_kernel(clf, reading, output.parent)
     facts = reduce(Dataset.joined, read)
     options.tell(facts)
-    if fitted.n_learned < fitted.n_sequences:
-        shares = f"{fitted.n_learned} of {fitted.n_sequences} sequences"
+    if n_learned < n:
+        shares = f"{n_learned} of {n} sequences"
         note(f"Bins and codebooks are learned on {shares}, which fit into the memory limit.")
-    return fitted.kernel, list(facts.names)
+    return kernel, list(facts.names)

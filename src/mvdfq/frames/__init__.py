@@ -7,6 +7,5 @@ has a name on the command line.
 
 from mvdfq.frames.filters import Filters as Filters
 from mvdfq.frames.linear import Centre as Centre, Rotate as Rotate, Standardize as Standardize
-from mvdfq.frames.select import Select as Select
-from mvdfq.frames.stack import Stack as Stack
+from mvdfq.frames.stack import Select as Select, Stack as Stack
 from mvdfq.frames.time import Delta as Delta, Lags as Lags, Smooth as Smooth

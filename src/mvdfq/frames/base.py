@@ -143,11 +143,7 @@ class SequenceTransformer(TransformerMixin, BaseEstimator):
         return np.array(channel_names(self.transform(nothing)), dtype=object)
 
     def check_learned(self) -> None:
-        """Raise an error if the learned values do not belong together.
-
-        Model files call this method before the values are used, after they have compared every
-        value with its annotation.
-        """
+        """Raise an error if the learned values, read from a file, do not belong together."""
         n, names = self.n_channels_in_, self.channel_names_in_
         require(
             0 < n <= MOST_CHANNELS, f"n_channels_in_ must be from 1 to {MOST_CHANNELS}, got {n!r}"
@@ -161,21 +157,7 @@ class SequenceTransformer(TransformerMixin, BaseEstimator):
         """Check what annotations cannot say of a subclass: shapes, ranges and relations."""
 
     def set_output(self, *, transform: str | None = None) -> Any:
-        """Accept a call of scikit-learn's `set_output` without effect.
-
-        Sequences do not fit into a data frame. A pipeline passes the call on to all its steps, and
-        its last step may return a data frame.
-
-        Parameters
-        ----------
-        transform : {"default", "pandas", "polars"}, default=None
-            Ignored.
-
-        Returns
-        -------
-        self : object
-            The transformer.
-        """
+        """Accept a call of scikit-learn's `set_output` without effect, as a step of a pipeline."""
         return self
 
     @property
@@ -246,10 +228,7 @@ class PerChannel(SequenceTransformer):
 
 
 def card_for(X: Sequences) -> tuple[str, Any]:
-    """Return the device and the functions of a card; "" and None where the processor computes.
-
-    Symbolic channels are left to the processor.
-    """
+    """Return the device and functions of a card; "" and None for the processor and for symbols."""
     return ("", None) if X.symbolic_mask.any() else on_card("frames")
 
 
@@ -311,10 +290,7 @@ def passes(part: Any) -> bool:
 
 
 def fit_encoders(parts: list[Any], X: Any, y: np.ndarray) -> tuple[list[Any], Any]:
-    """Fit transformers one after the other; return the transformers and the encoded sequences.
-
-    None and "passthrough" stand for a part that is left out.
-    """
+    """Fit transformers one after the other; return the transformers and the encoded sequences."""
     fitted: list[Any] = []
     for step in parts:
         if passes(step):

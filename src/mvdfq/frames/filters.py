@@ -138,9 +138,8 @@ class Filters(SequenceTransformer):
     def _dilations(self, X: Sequences) -> list[int]:
         if isinstance(self.dilations, str):
             if self.dilations != "auto":
-                raise ValueError(
-                    f"dilations must be 'auto' or whole numbers >= 1, got {self.dilations!r}."
-                )
+                wanted = "'auto' or whole numbers >= 1"
+                raise ValueError(f"dilations must be {wanted}, got {self.dilations!r}.")
             return auto_dilations(X)
         dilations = check_several(self.dilations, "dilations")
         if max(dilations) >= LONGEST:
@@ -148,10 +147,7 @@ class Filters(SequenceTransformer):
         return dilations
 
     def compiled(self, i: int) -> tuple[Any, ...]:
-        """Return dilation `i` of `dilations_`, taps, members, padding, and the channels in use.
-
-        This is how compiled loops (`_engines.filter_words`) read the filters.
-        """
+        """Return what compiled loops read: dilation `i`, taps, members, padding, used channels."""
         rows = slice(i * len(TAPS), (i + 1) * len(TAPS))
         members, zero_padded = self.members_[rows], np.arange(len(self.members_))[rows] % 2 == 1
         # channels that no filter of a kind of padding reads need not be padded
@@ -192,10 +188,7 @@ class Filters(SequenceTransformer):
 
 
 def auto_dilations(X: Ragged) -> list[int]:
-    """Return 1, 2, 4, 5, 8, 11, 16, ... while a filter is not longer than the median sequence.
-
-    Every dilation is about 1.4 times the one before, as in MiniRocket.
-    """
+    """Return 1, 2, 4, 5, 8, 11, 16, ... while a filter is not longer than the median sequence."""
     longest = max((int(np.median(X.lengths)) - 1) // (N_TAPS - 1), 1)
     steps = {int(2 ** (i / 2)) for i in range(2 * longest.bit_length())}
     return sorted(step for step in steps if step <= longest)

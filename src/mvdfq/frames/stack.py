@@ -1,4 +1,4 @@
-"""Several views of the same sequences side by side."""
+"""Some of the channels, or several views of the same sequences side by side."""
 
 from collections import Counter
 from dataclasses import replace
@@ -10,15 +10,91 @@ from sklearn.base import clone
 from mvdfq._engines.choice import side_by_side
 from mvdfq.frames.base import (
     SequenceTransformer,
+    channel_index,
     channel_names,
     passes,
     shares_of,
     steps_of,
     with_rows,
 )
-from mvdfq.frames.learned import require
+from mvdfq.frames.learned import require, require_array
 from mvdfq.sequences import Sequences, check_sequences
 from mvdfq.sequences.containers import check_lengths
+
+# With more groups than this, the names are names of sensors, not of kinds of features.
+MOST_GROUPS = 8
+
+
+class Select(SequenceTransformer):
+    """Keep some of the channels, with their names, and leave out the others.
+
+    Parameters
+    ----------
+    channels : int, str or list of int or str
+        The channels to keep, by index or name. The result has the channels in this order.
+
+    Attributes
+    ----------
+    channels_ : ndarray of shape (n_kept,)
+        The indices of the channels that are kept.
+
+    Examples
+    --------
+    >>> from mvdfq.frames import Select
+    >>> X = Select([1]).fit_transform([[[0.0, 1.0], [5.0, 6.0]]])
+    >>> X[0], X.channel_names
+    (array([[5., 6.]]), ('x1',))
+    """
+
+    channels_: np.ndarray
+
+    def __init__(self, channels: Any) -> None:
+        self.channels = channels
+
+    def _fit(self, X: Sequences, y: Any) -> None:
+        alone = not np.iterable(self.channels) or isinstance(self.channels, str)
+        given = [self.channels] if alone else list(self.channels)
+        indices = [channel_index(channel, channel_names(X), "channels") for channel in given]
+        if not indices or len(set(indices)) < len(indices):
+            raise ValueError(
+                f"channels must name at least one channel, and each channel once, got "
+                f"{self.channels!r}."
+            )
+        self.channels_ = np.array(indices)
+
+    def _transform(self, X: Sequences) -> Sequences:
+        kept, names = self.channels_, channel_names(X)
+        return with_rows(X, X.data[kept], (names[j] for j in kept), X.symbolic_mask[kept])
+
+    def channel_shares(self) -> np.ndarray:
+        """Return one row per channel that is kept, with a 1 for the channel."""
+        return np.eye(self.n_channels_in_)[self.channels_]
+
+    def _check_learned(self) -> None:
+        indices, n = self.channels_, self.n_channels_in_
+        require_array(self, "channels_", (None,), np.int64, low=0, high=n - 1)
+        once = 0 < len(np.unique(indices)) == indices.size
+        require(once, "channels_ must hold at least one index, and every index once")
+
+
+def groups_by_name(X: Sequences) -> list[list[int]]:
+    """Return the numeric channels in groups: the names of a group differ only in the last number.
+
+    A slope is in the group of its channel. Channels whose names do not end in a number are one
+    group; so are all channels if there would be more than `MOST_GROUPS` groups.
+
+    >>> import mvdfq
+    >>> names = ["mfcc 0", "mfcc 1", "delta mfcc 0", "delta mfcc 1", "band 0", "band 1", "energy"]
+    >>> groups_by_name(mvdfq.check_sequences([[[0.0] * 9] * 7], channel_names=names))
+    [[0, 1, 2, 3], [4, 5], [6]]
+    """
+    groups: dict[str, list[int]] = {}
+    names, numeric = channel_names(X), np.flatnonzero(~X.symbolic_mask).tolist()
+    for j in numeric:
+        stem = names[j].rstrip("0123456789")
+        group = "" if stem == names[j] else stem.removeprefix("delta ")
+        groups.setdefault(group, []).append(j)
+    return list(groups.values()) if len(groups) <= MOST_GROUPS else [numeric]
 
 
 class Stack(SequenceTransformer):
@@ -63,11 +139,7 @@ class Stack(SequenceTransformer):
         self.views = views
 
     def _fit(self, X: Sequences, y: Any) -> None:
-        def fitted(named: tuple[str, Any]) -> tuple[str, Any]:
-            name, view = named
-            return name, None if view is None else clone(view).fit(X, y)
-
-        self.views_ = list(side_by_side(fitted, self._named(X)))
+        self._fit_transform(X, y)
 
     def _fit_transform(self, X: Sequences, y: Any) -> Any:
         """Fit every view and transform the training sequences, in one pass."""
@@ -132,18 +204,7 @@ class Stack(SequenceTransformer):
             require(fits, f"view {name!r} must read {n} channels, got {n_read}")
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the parameters of the stack and, if `deep`, of its views.
-
-        Parameters
-        ----------
-        deep : bool, default=True
-            Whether to include the views by name and their parameters as ``name__parameter``.
-
-        Returns
-        -------
-        params : dict
-            Values by name.
-        """
+        """Return the parameters; if `deep`, views by name and theirs as ``name__parameter``."""
         params = super().get_params(deep=False)
         for name, view in named_views(self.views) if deep else ():
             params[name] = view
@@ -152,18 +213,7 @@ class Stack(SequenceTransformer):
         return params
 
     def set_params(self, **params: Any) -> "Stack":
-        """Set parameters of the stack, replace views or set parameters of views.
-
-        Parameters
-        ----------
-        **params : dict
-            ``views``, the name of a view, or ``name__parameter``.
-
-        Returns
-        -------
-        self : Stack
-            The same stack.
-        """
+        """Set ``views``, replace a view by its name, or set ``name__parameter`` of a view."""
         self.views = params.pop("views", self.views)
         named = named_views(self.views)
         if any(name in params for name, _ in named):
@@ -180,24 +230,20 @@ def named_views(views: Any) -> list[tuple[str, Any]]:
     for view in views:
         name = "passthrough" if passes(view) else type(view).__name__.lower()
         pair = view if isinstance(view, tuple) else (name, view)
+        wanted = "A view must be a transformer"
         if len(pair) != 2 or not isinstance(pair[0], str):
-            raise TypeError(
-                f"A view must be a transformer or a pair (name, transformer), got {pair!r}."
-            )
+            raise TypeError(f"{wanted} or a pair (name, transformer), got {pair!r}.")
         is_usable = hasattr(pair[1], "fit") and hasattr(pair[1], "transform")
         if not passes(pair[1]) and (isinstance(pair[1], type) or not is_usable):
-            raise TypeError(
-                f"A view must be a transformer, 'passthrough' or None, got {pair[1]!r}."
-            )
+            raise TypeError(f"{wanted}, 'passthrough' or None, got {pair[1]!r}.")
         pairs.append(pair)
     total, seen = Counter(name for name, _ in pairs), Counter[str]()
     named = []
     for (name, view), given in zip(pairs, views, strict=True):
         seen[name] += 1
         if isinstance(given, tuple) and (total[name] > 1 or "__" in name or name == "views"):
-            raise ValueError(
-                f"A view name must be unique, without '__' and not 'views', got {name!r}."
-            )
+            wanted = "unique, without '__' and not 'views'"
+            raise ValueError(f"A view name must be {wanted}, got {name!r}.")
         unique = f"{name}-{seen[name]}" if total[name] > 1 else name
         named.append((unique, None if passes(view) else view))
     if not named:

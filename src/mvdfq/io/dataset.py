@@ -14,7 +14,7 @@ from mvdfq._utils.short import counted, in_short
 from mvdfq.io.source import ReadError, Source
 from mvdfq.sequences import check_sequences
 from mvdfq.sequences.converters import channels_first
-from mvdfq.sequences.windows import cut, frames_of
+from mvdfq.sequences.sampling import cut, frames_of
 
 Row = TypeVar("Row")
 Collect = Callable[[Sequence[Any]], Any]

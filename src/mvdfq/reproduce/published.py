@@ -18,7 +18,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from mvdfq.classifier.spec import parse
+from mvdfq.classifier.registry import parse
 from mvdfq.io.source import Source
 from mvdfq.io.tables.csv_tables import named_rows
 from mvdfq.reproduce.cells import Cell, EstimatorMethod, MeanMethod, RbfMethod, StringMethod

@@ -15,11 +15,8 @@ from mvdfq._utils.short import counted
 class Ragged:
     """Sequences of unequal length as one flat array; `Sequences` describes the fields.
 
-    Sequence ``i`` is ``data[:, offsets[i]:offsets[i + 1]]``. A number as an index gives a view of
-    one sequence; a slice, a mask or an array of indices gives a smaller collection.
-
-    A transformer on a graphics card passes a tensor as `data`. The tensor stays on the card until
-    somebody reads `data`: the next step on the card reads `held`.
+    A number as an index gives a view of one sequence, other indices a smaller collection. The
+    tensor of a step on a card stays there until somebody reads `data`; the next step reads `held`.
     """
 
     data: np.ndarray

@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import prod
-from typing import Any, overload
+from typing import Any
 
 import numpy as np
 
@@ -187,10 +187,9 @@ def _alphabet(n_symbols: Any, needed: np.ndarray) -> np.ndarray:
 
 
 def encode_values(values: np.ndarray, known: np.ndarray) -> np.ndarray:
-    """Return the code of every value: its index in the sorted array `known`.
+    """Return the code of every value: its index in the sorted array `known`; `MISSING` for NaN.
 
-    NaN becomes `MISSING`. Unknown values get codes from ``len(known)`` upwards, in sorted order;
-    equal values get equal codes within one call. Cost: O(n log n).
+    Unknown values get codes from ``len(known)`` upwards, in sorted order.
     """
     codes = np.searchsorted(known, values)
     is_known = np.take(known, codes, mode="clip") == values if known.size else np.zeros(1, bool)
@@ -238,11 +237,8 @@ def as_symbols(
 
 
 def warn_unseen(X: Any, read: list[Any]) -> None:
-    """Warn about sequences with symbols that did not occur in training: other letters, say.
-
-    `read` holds the sequences X as several terms read them; one warning is enough. New columns of
-    numbers are nothing strange; new letters and categories are.
-    """
+    """Warn once about symbols that did not occur in training; `read` is X as terms read it."""
+    # new columns of numbers are nothing strange; new letters and categories are
     of_numbers = isinstance(X, Symbols) or (isinstance(X, Sequences) and not any(X.symbolic))
     for symbols in (one for one in read if isinstance(one, Symbols)):
         # a quick look first: any code that is not a symbol of training is unseen or missing
@@ -267,11 +263,7 @@ def warn_unseen(X: Any, read: list[Any]) -> None:
 
 
 def names_of(part: Any, n_symbols: Sequence[int]) -> list[Sequence[str]]:
-    """Return the names of the symbols of every row that a fitted part makes.
-
-    The last transformer of the part names the symbols. Symbols of a transformer without
-    `symbol_names` are numbered.
-    """
+    """Return the names of the symbols of every row: the last transformer names or numbers them."""
     last = steps_of(part)[-1:]
     if last and hasattr(last[0], "symbol_names"):
         return last[0].symbol_names()
@@ -320,10 +312,6 @@ class JointNames(Sequence[str]):
     def __len__(self) -> int:
         return prod(map(len, self.names))
 
-    @overload
-    def __getitem__(self, code: int) -> str: ...
-    @overload
-    def __getitem__(self, code: slice) -> list[str]: ...
     def __getitem__(self, code: Any) -> Any:
         if isinstance(code, slice):
             return [self[place] for place in range(*code.indices(len(self)))]

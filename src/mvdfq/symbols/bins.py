@@ -27,12 +27,7 @@ SAMPLE = 2**12
 
 
 def uniform_edges(values: np.ndarray, n_bins: int, percentiles: Any, margin: float) -> np.ndarray:
-    """Return bins of equal width between the extremes, or between two percentiles.
-
-    The bins cover `margin` times this range, with the same centre. A bin is found by comparing
-    with its edges: ``floor((f - low) / width)`` would put 0.3 into the third instead of the fourth
-    of ten bins of [0, 1].
-    """
+    """Return bins of equal width, over `margin` times the range or two percentiles."""
     low, high = float(values.min()), float(values.max())
     if percentiles is not None:
         low, high = np.percentile(values, percentiles).tolist()
@@ -42,10 +37,7 @@ def uniform_edges(values: np.ndarray, n_bins: int, percentiles: Any, margin: flo
 
 
 def rows_cut(rows: Any, n_bins: int) -> Iterator[tuple[float, float, np.ndarray]]:
-    """Yield the smallest and the largest value of each row, and its cuts; NaN does not count.
-
-    Without values: infinity, minus infinity and no cuts.
-    """
+    """Yield the least and the largest value of each row, and its cuts; inf, -inf without values."""
     device, card = on_card("frames")
     if not device or not rows.shape[1]:
         for row in on_host(rows):
@@ -68,11 +60,10 @@ def rows_cut(rows: Any, n_bins: int) -> Iterator[tuple[float, float, np.ndarray]
 
 
 def cuts(values: np.ndarray, n_bins: int) -> np.ndarray:
-    """Return the edges between bins of equally many values, each midway between two values.
+    """Return the edges between bins of equally many values; none if the values are constant.
 
-    The two values are neighbours that differ by more than rounding, as near to the quantile as
-    such neighbours are. So no value lies on an edge, and rounding moves no value to another bin.
-    No edges if all values differ by no more than rounding.
+    An edge is midway between neighbours that differ by more than rounding, as near to the quantile
+    as such neighbours are: rounding moves no value to another bin.
     """
     low, high = float(values.min()), float(values.max())
     if is_constant(low, high):
@@ -154,11 +145,8 @@ def _distortion(values: np.ndarray, n_bins: int) -> np.ndarray:
 
 
 def _cells(values: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
-    """Return distinct values minus their mean, how often each value occurs, and the mean.
-
-    More than `N_CELLS` values are put into cells; a cell stands for the mean of its values.
-    Without subtracting the mean, the sums of squares of the dynamic program would lose digits.
-    """
+    """Return distinct values minus their mean, or cells of values; their weights; and the mean."""
+    # without subtracting the mean, the sums of squares of the dynamic program would lose digits
     mean = float(values.mean(dtype=float))
     ordered = np.sort(values).astype(float) - mean
     first = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1]))

@@ -9,7 +9,7 @@ import numpy as np
 from mvdfq._engines.row_loops import count_thresholds
 from mvdfq._utils.checks import check_choice, is_number
 from mvdfq.frames.base import PerChannel, card_for, channel_index, channel_names
-from mvdfq.frames.learned import check_array, require, require_array
+from mvdfq.frames.learned import check_array, require
 from mvdfq.frames.linear import centred
 from mvdfq.sequences.containers import Sequences
 from mvdfq.sequences.statistics import bounds_of, is_constant, lowered, same_within
@@ -136,7 +136,6 @@ class DirectQuantizer(PerChannel):
 
     bin_edges_: list[np.ndarray] = field(init=False)
     categories_: list[np.ndarray] = field(init=False)
-    n_symbols_: np.ndarray = field(init=False)
 
     def _fit(self, X: Sequences, y: Any) -> None:
         self._check_parameters()
@@ -146,7 +145,6 @@ class DirectQuantizer(PerChannel):
         if self.strategy == "quantile" and np.ndim(self.n_bins) == 0 and not symbolic.any():
             self.categories_ = [np.empty(0)] * X.n_rows
             self.bin_edges_ = [_quantile_edges(*one) for one in rows_cut(X.held, self.n_bins)]
-            self.n_symbols_ = self._sizes()
             return
         self.categories_, quantities = [], []
         for row, flag in zip(self._scaled(X), symbolic, strict=True):
@@ -161,11 +159,11 @@ class DirectQuantizer(PerChannel):
         if self.adaptive is not None:
             n_bins = adapted_n_bins(quantities, n_bins, self.adaptive)
         self.bin_edges_ = [self._edges(row, b) for row, b in zip(quantities, n_bins, strict=True)]
-        self.n_symbols_ = self._sizes()
 
     def _transform(self, X: Sequences) -> Symbols:
         device, card = card_for(X)
-        if device and not self.per_sequence and self.n_symbols_.max() <= MOST_BYTES:
+        most = int(self.n_symbols_.max())
+        if device and not self.per_sequence and most <= MOST_BYTES:
             cuts_of = [self._thresholds(j) for j in range(X.n_rows)]
             return self._symbols(X, card.levels(X.held, cuts_of, device))
         data = self._scaled(X)
@@ -173,7 +171,7 @@ class DirectQuantizer(PerChannel):
             j: encode_values(data[j], self.categories_[j])
             for j in np.flatnonzero(X.symbolic_mask).tolist()
         }
-        largest = max([int(self.n_symbols_.max()), *(r.max(initial=0) + 1 for r in known.values())])
+        largest = max([most, *(row.max(initial=0) + 1 for row in known.values())])
         codes = np.empty(data.shape, code_dtype(largest))
         missing = codes.dtype.type(np.iinfo(codes.dtype).max)
         for j, row in enumerate(codes):
@@ -201,7 +199,6 @@ class DirectQuantizer(PerChannel):
 
     def _check_learned(self) -> None:
         n = self.n_channels_in_
-        require_array(self, "n_symbols_", (n,), np.int64)
         for name in ("bin_edges_", "categories_"):
             arrays = getattr(self, name)
             require(len(arrays) == n, f"{name} must hold one array for each of the {n} channels")
@@ -211,12 +208,10 @@ class DirectQuantizer(PerChannel):
                 # also refuses NaN, which is not above anything; a repeated edge is an empty bin
                 rises = (array[1:] >= array[:-1]).all() and not np.isnan(array[:1]).any()
                 require(rises, f"{name}[{j}] must rise, got {array}")
-        sizes, found = self._sizes(), self.n_symbols_
-        same = np.array_equal(sizes, found)
-        require(same, f"n_symbols_ must be the numbers of bins and values, {sizes}, got {found}")
 
-    def _sizes(self) -> np.ndarray:
-        """Return the number of symbols of each channel: its values, or its bins."""
+    @property
+    def n_symbols_(self) -> np.ndarray:
+        """Number of symbols of each channel: its values, or its bins."""
         values = np.array([len(values) for values in self.categories_], dtype=np.int64)
         bins = np.array([len(edges) - 1 for edges in self.bin_edges_], dtype=np.int64)
         return np.where(self._symbolic_mask, values, bins + 2 * self._has_special_codes())
@@ -259,15 +254,11 @@ class DirectQuantizer(PerChannel):
         return EDGES[self.strategy](values, n_bins)
 
     def _thresholds(self, j: int) -> np.ndarray:
-        """Return thresholds: the code of a value is the number of thresholds <= the value.
-
-        Quantiles lie between values. Other edges may meet a value, and are a little lower, so that
-        rounding does not move the value to another bin.
-        """
+        """Return thresholds: the code of a value is the number of thresholds <= the value."""
         edges = self.bin_edges_[j]
-        if self.strategy == "quantile":
+        if self.strategy == "quantile":  # edges between values
             return edges[1:-1]
-        inner = lowered(edges)[1:-1]
+        inner = lowered(edges)[1:-1]  # rounding does not move a value on an edge to another bin
         if not self._has_special_codes():
             return inner
         low, high = edges[0], edges[-1]

@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.utils import check_random_state, check_scalar
 
 from mvdfq.frames.base import SequenceTransformer, card_for, channel_index, channel_names
-from mvdfq.frames.learned import check_array, require, require_array
+from mvdfq.frames.learned import check_array, require
 from mvdfq.sequences import Sequences
 from mvdfq.symbols.base import (
     MISSING,
@@ -112,7 +112,6 @@ class JointQuantizer(SequenceTransformer):
     sets_: list[tuple[int, ...]] = field(init=False)
     bins_: DirectQuantizer = field(init=False)
     columns_: list[list[np.ndarray]] = field(init=False)
-    n_symbols_: np.ndarray = field(init=False)
 
     def _fit(self, X: Sequences, y: Any) -> None:
         self.bins_ = DirectQuantizer(self.n_bins, strategy=self.strategy).fit(X)
@@ -124,25 +123,23 @@ class JointQuantizer(SequenceTransformer):
             self._learn_columns(digits, members) if flag else []
             for members, flag in zip(self.sets_, numbered, strict=True)
         ]
-        self.n_symbols_ = np.array(self._sizes(), dtype=np.int64)
 
     def _transform(self, X: Sequences) -> Symbols:
-        symbols = self.bins_.transform(X)
-        labels = channel_names(X)
+        symbols, sizes, labels = self.bins_.transform(X), self.n_symbols_, channel_names(X)
         names = tuple(" & ".join(labels[j] for j in members) for members in self.sets_)
         if any(self.columns_):
             digits = self._digits(symbols)
             pairs = zip(self.sets_, self.columns_, strict=True)
             rows = [self._encode(digits, members, keys) for members, keys in pairs]
-            return to_symbols(X, rows, self.n_symbols_, names)
+            return to_symbols(X, rows, sizes, names)
         device, card = card_for(X)
         alike = len({len(members) for members in self.sets_}) == 1
-        if device and alike and self.n_symbols_.max() <= MOST_BYTES:
+        if device and alike and sizes.max() <= MOST_BYTES:
             radices = np.array(self._radices())
             codes = card.combined(symbols.held, np.array(self.sets_), radices, device)
         else:
-            codes = self._joined(symbols)
-        return as_symbols(X, codes, self.n_symbols_, names)
+            codes = self._joined(symbols, code_dtype(int(sizes.max())))
+        return as_symbols(X, codes, sizes, names)
 
     def channel_shares(self) -> np.ndarray:
         """Return equal shares of the channels of every set that are not constant."""
@@ -171,7 +168,6 @@ class JointQuantizer(SequenceTransformer):
         for members in self.sets_:
             fits = members and all(0 <= j < n for j in members)
             require(fits, f"sets_ must hold tuples of channels from 0 to {n - 1}, got {members!r}")
-        require_array(self, "n_symbols_", (len(self.sets_),), np.int64)
         fits = len(self.columns_) == len(self.sets_)
         require(fits, f"columns_ must hold one list for each of the {len(self.sets_)} sets")
         for i, (keys, members) in enumerate(zip(self.columns_, self.sets_, strict=True)):
@@ -180,21 +176,20 @@ class JointQuantizer(SequenceTransformer):
             require(fits, f"columns_[{i}] must be empty or hold one array for each of {groups}")
             for known in keys:
                 check_array(known, f"an array of columns_[{i}]", (None,), np.int64)
-        sizes = self._sizes()
-        same = np.array_equal(sizes, self.n_symbols_)
-        require(same, f"n_symbols_ must be the alphabets, {sizes}, got {self.n_symbols_}")
+            largest = keys[-1].size if keys else self._alphabet(members)
+            require(largest <= MAX_ALPHABET, f"sets_[{i}] must have fewer than 2**32 symbols")
 
-    def _sizes(self) -> list[int]:
-        """Return the sizes of the alphabets: numbered columns, or combinations of bins."""
+    @property
+    def n_symbols_(self) -> np.ndarray:
+        """Sizes of the alphabets: numbered columns, or combinations of bins."""
         pairs = zip(self.columns_, self.sets_, strict=True)
-        return [keys[-1].size if keys else self._alphabet(members) for keys, members in pairs]
+        sizes = [keys[-1].size if keys else self._alphabet(members) for keys, members in pairs]
+        return np.array(sizes, dtype=np.int64)
 
-    def _joined(self, symbols: Symbols) -> np.ndarray:
+    def _joined(self, symbols: Symbols, dtype: np.dtype) -> np.ndarray:
         """Return the codes of all sets, if no set has numbered columns."""
-        dtype = code_dtype(int(self.n_symbols_.max()))
-        codes = np.empty((len(self.sets_), symbols.data.shape[1]), dtype)
-        codes[:] = 0
-        radices = [int(radix) for radix in self._radices()]
+        codes = np.zeros((len(self.sets_), symbols.data.shape[1]), dtype)
+        radices = self._radices()
         for row, members in zip(codes, self.sets_, strict=True):
             for c in reversed(members):  # the first channel is the lowest digit
                 row *= radices[c]
@@ -205,11 +200,8 @@ class JointQuantizer(SequenceTransformer):
         return codes
 
     def _choose_sets(self) -> list[tuple[int, ...]]:
-        """Return all sets of `order` channels, or a random choice if there are too many sets.
-
-        Constant channels are in no set, unless all channels are constant.
-        """
-        varies = self.bins_.varies
+        """Return all sets of `order` channels, or a random choice if there are too many sets."""
+        varies = self.bins_.varies  # constant channels are in no set, unless all are constant
         channels = np.flatnonzero(varies if varies.any() else ~varies).tolist()
         if self.order == "all":
             return [tuple(channels)]
@@ -264,14 +256,11 @@ class JointQuantizer(SequenceTransformer):
     def _encode(
         self, digits: np.ndarray, members: tuple[int, ...], columns: list[np.ndarray]
     ) -> np.ndarray:
-        """Return the codes of the columns of one set.
-
-        A key that is unknown in one group stays unknown in the next groups, since its new number
-        is part of their keys.
-        """
+        """Return the codes of the columns of one set."""
         ids = np.zeros(digits.shape[1], dtype=np.int64)
         if not columns:
             ids = self._keys(digits, members, ids)
+        # a key that is unknown in one group stays unknown: its new number is part of the next keys
         for group, known in zip(self._groups(members) if columns else (), columns, strict=True):
             ids = encode_values(self._keys(digits, group, ids), known)
         ids[(digits[list(members)] == MISSING).any(axis=0)] = MISSING

@@ -194,12 +194,7 @@ class Letters(PerChannel):
 
 
 def kind_of(values: np.ndarray) -> str:
-    """Tell whether the codes of a row are nucleic acids or proteins, in upper or lower case.
-
-    ``"nucleic"`` if all four bases occur, and otherwise only ambiguity codes and gaps;
-    ``"protein"`` if most residues occur, and otherwise only their codes, O and J rarely; else
-    ``""``.
-    """
+    """Tell whether the codes of a row are "nucleic", "protein" or "", in either case of letters."""
     codes, counts = np.unique(_fold(values[~np.isnan(values)]), return_counts=True)
     letters = list(map(chr, codes.astype(int).tolist()))
     present = set(letters)

@@ -8,8 +8,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.pipeline import make_pipeline
 
 from mvdfq.frames.base import channel_names, shares_of
-from mvdfq.frames.select import Select, groups_by_name
-from mvdfq.frames.stack import Stack
+from mvdfq.frames.stack import Select, Stack, groups_by_name
 from mvdfq.sequences import Sequences
 from mvdfq.sequences.containers import check_lengths
 from mvdfq.symbols.base import Symbols, names_of, side_by_side

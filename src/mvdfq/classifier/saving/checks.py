@@ -13,9 +13,15 @@ import numpy as np
 from mvdfq._engines.filter_words import MOST_THRESHOLDS, N_WORDS
 from mvdfq._utils.checks import check_positive, check_whole, parse_memory
 from mvdfq._utils.threads import n_threads
-from mvdfq.classifier.saving.kinds import check_kinds
 from mvdfq.frames.base import steps_of
-from mvdfq.frames.learned import LearnedError, check_array, require, require_array
+from mvdfq.frames.learned import (
+    LearnedError,
+    check_array,
+    check_kinds,
+    require,
+    require_array,
+    require_equal,
+)
 from mvdfq.gram.vocabulary import Vocabulary
 from mvdfq.terms.sketch import WIDTH
 from mvdfq.terms.total import width_of
@@ -40,9 +46,6 @@ def check(value: Any) -> None:
     except (ValueError, TypeError) as error:  # also of the checks of parameters
         problem = str(error).removesuffix(".")
         raise LearnedError(f"in {type(value).__name__}, {problem}") from None
-
-
-# The classifier ---------------------------------------------------------------------------------
 
 
 def _check_classifier(clf: Any) -> None:
@@ -78,17 +81,13 @@ def _check_classifier(clf: Any) -> None:
 def _check_problems(clf: Any) -> None:
     """Check that every term of the sum solves the problems of the classes."""
     n_classes, problems = len(clf.classes_), clf.problems_
-    require(
-        problems.n_classes == n_classes >= 2,
-        f"problems_ must have as many classes as classes_, at least two, got "
-        f"{problems.n_classes} and {n_classes}",
-    )
+    same = problems.n_classes == n_classes >= 2
+    require(same, f"problems_ must have as many classes as classes_, {n_classes}, at least 2")
     require(clf.sum_.terms, "the sum must hold at least one term, got an empty list")
     wanted = len(problems.pairs)
     require_array(clf.sum_, "intercepts", (wanted,), low=-np.inf)
     for term in clf.sum_.terms:
-        found = term.intercepts.size
-        require(found == wanted, f"a term must have {wanted} columns, one per problem, got {found}")
+        require_equal(term.intercepts.size, wanted, "a term must have {} columns, one per problem")
         for size in (means.shape[-1] for means in term.class_means):
             usable = size in (1, n_classes)  # 1: the mean of all classes
             require(usable, f"a term must have means of {n_classes} classes or one, got {size}")
@@ -100,7 +99,7 @@ def _check_reading(term: Any, n: int) -> None:
     """Check that encoders and readers belong together: they read a collection of nothing."""
     steps = steps_of(*term.encoders)
     found = steps[0].n_channels_in_ if steps else term.n_channels_in
-    require(found == n, f"the term {term.name} must read n_channels_in_={n} channels, got {found}")
+    require_equal(found, n, "a term must read n_channels_in_={} channels")
     try:
         if steps:
             term.read(steps[0]._nothing())
@@ -115,9 +114,6 @@ def _check_calibration(value: Any, n_classes: int) -> None:
     for name in ("sizes", "strays"):
         require_array(value, name, (n_classes,), low=0)
     require((value.sizes > 0).all(), "sizes must be positive")
-
-
-# Fitted terms -----------------------------------------------------------------------------------
 
 
 def _check_term(value: Any) -> None:
@@ -140,8 +136,9 @@ def _check_plain(value: Any) -> None:
 
 
 def _check_fitted_kernel(value: Any) -> None:
-    plan, n, found = value.reader.plan_, len(value.reader.train_), len(value.coefficients)
-    require(found == n, f"coefficients must have {n} lines, one per sequence, got {found}")
+    plan, n = value.reader.plan_, len(value.reader.train_)
+    wanted = "coefficients must have {} lines, one per sequence"
+    require_equal(len(value.coefficients), n, wanted)
     require_array(value, "norms", (n,), low=0)
     require_array(value, "scale", (len(plan.row_weights), n), low=0)
     if value.values is not None:
@@ -150,11 +147,10 @@ def _check_fitted_kernel(value: Any) -> None:
 
 def _check_fitted_features(value: Any) -> None:
     require(hasattr(value.reader, "columns_"), "the features must be fitted, got no columns_")
-    size, found = value.reader.columns_.size, len(value.coefficients)
-    require(found == size, f"coefficients must have {size} lines, one per word, got {found}")
+    size, one = value.reader.columns_.size, "one per word"
+    require_equal(len(value.coefficients), size, f"coefficients must have {{}} lines, {one}")
     if value.kept is not None:
-        found = value.kept.shape[1]
-        require(found == size, f"kept must have {size} columns, one per word, got {found}")
+        require_equal(value.kept.shape[1], size, f"kept must have {{}} columns, {one}")
 
 
 def _check_fitted_words(value: Any) -> None:
@@ -181,10 +177,8 @@ def _check_values(term: Any, rows: np.ndarray) -> None:
     longest = max(group.length for group in plan.groups(0))
     require(largest**longest < MOST_SLOTS, f"values must hold fewer than {MOST_SLOTS} words")
     firsts = plan.first_slots(rows)
-    require(
-        len(values) == len(firsts),
-        f"values must be a list of {len(firsts)} arrays, one per group of layouts",
-    )
+    wanted = "values must be a list of {} arrays, one per group of layouts"
+    require_equal(len(values), len(firsts), wanted)
     for first, one in zip(firsts, values, strict=True):
         shape = int(first[-1]), len(plan.cells), term.intercepts.size
         check_array(one, "values", shape, np.float32)
@@ -214,13 +208,9 @@ def _check_fitted_filters(value: Any) -> None:
     require(value.banks, "banks must hold at least one bank of filters, got an empty list")
     n_columns, n_channels = value.intercepts.size, value.banks[0].encoder[0].n_channels_in_
     for bank in value.banks:
-        found = bank.weights.shape[2]
-        require(found == n_columns, f"a bank must have {n_columns} columns, got {found}")
+        require_equal(bank.weights.shape[2], n_columns, "a bank must have {} columns")
         same = bank.encoder[0].n_channels_in_ == n_channels
         require(same, "all banks of filters must read the same channels")
-
-
-# Collections, plans, vocabularies and readers ---------------------------------------------------
 
 
 def _check_symbols(value: Any) -> None:
@@ -239,8 +229,9 @@ def _check_plan(value: Any) -> None:
     _check_weights(value, "row_weights")
     if value.group_weights is not None:
         _check_weights(value, "group_weights")
-        n, found = len(value.kernel.groups(int(value.n_symbols[0]))), value.group_weights.size
-        require(n == found, f"group_weights must have {n} entries, one per group, got {found}")
+        n = len(value.kernel.groups(int(value.n_symbols[0])))
+        wanted = "group_weights must have {} entries, one per group"
+        require_equal(value.group_weights.size, n, wanted)
     check_whole(value.n_levels, "n_levels", at_most=16)
     for (r, _), words in value.vocabularies.items():
         _check_words(words, "vocabularies")
@@ -320,9 +311,9 @@ def _check_kernel(value: Any) -> None:
         check_positive(value.gamma, "gamma")
     if not hasattr(value, "train_"):
         return
-    reads_symbols, found = value.kernel_.reads_symbols, value.train_.n_rows
+    reads_symbols = value.kernel_.reads_symbols
     wanted = len(value.rows_) if reads_symbols else value.n_rows_in_
-    require(found == wanted, f"train_ must have {wanted} rows, got {found}")
+    require_equal(value.train_.n_rows, wanted, "train_ must have {} rows")
     same = not reads_symbols or np.array_equal(value.train_.n_symbols, value.plan_.n_symbols)
     require(same, "train_ must have the alphabets of the plan, got other alphabets")
 

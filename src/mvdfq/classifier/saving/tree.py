@@ -17,8 +17,7 @@ import scipy.sparse as sp
 
 from mvdfq.classifier.registry import EXPORTED
 from mvdfq.classifier.saving.checks import check
-from mvdfq.classifier.saving.kinds import check_kinds, is_record
-from mvdfq.frames.learned import LearnedError, require
+from mvdfq.frames.learned import LearnedError, check_kinds, is_record, require
 
 # Kinds of arrays that hold numbers or text: bool, int, uint, float, str.
 DTYPES = "biufU"
@@ -92,34 +91,33 @@ class TreeWriter:
             return {"number": number, "array": self._stored(value, where)}
         else:
             described = {"text": value.ravel().tolist()}
-            if not all(isinstance(word, str) for word in described["text"]):
-                raise LearnedError(f"{where} must hold text, got other objects")
+            is_text = all(isinstance(word, str) for word in described["text"])
+            require(is_text, f"{where} must hold text, got other objects")
         return {"number": number, **described, "shape": list(value.shape)}
 
     def _stored(self, array: np.ndarray, where: str) -> str:
-        if array.dtype.kind not in DTYPES:
-            raise LearnedError(f"{where} must hold numbers or text, got an array of {array.dtype}")
+        is_known = array.dtype.kind in DTYPES
+        require(is_known, f"{where} must hold numbers or text, got an array of {array.dtype}")
         name = f"{len(self.arrays):04d}.npy"
         self.arrays[name] = array
         return name
 
     def _object(self, value: Any, where: str) -> dict[str, Any]:
         cls = type(value)
-        if cls.__name__ not in CLASSES or _class(cls.__name__) is not cls:
-            raise LearnedError(
-                f"{where} holds {cls.__name__}, which is not a part of mvdfq; a model file only "
-                f"holds parts of mvdfq; use pickle or skops instead"
-            )
+        is_known = cls.__name__ in CLASSES and _class(cls.__name__) is cls
+        problem = f"{where} holds {cls.__name__}, which is not a part of mvdfq"
+        hint = "a model file only holds parts of mvdfq; use pickle or skops instead"
+        require(is_known, f"{problem}; {hint}")
         state = {}
         for name, attribute in vars(value).items():
             # computed on demand; or a fact about the machine, which the next machine may not have
             if name.startswith("_") or name == "engine":
                 continue
-            if not _is_attribute(cls, name):
-                raise LearnedError(
-                    f"{cls.__name__}.{name} is not a parameter, and fit does not set it"
-                )
-            state[name] = self.describe(attribute, f"{cls.__name__}.{name}")
+            place = f"{cls.__name__}.{name}"
+            require(
+                _is_attribute(cls, name), f"{place} is not a parameter, and fit does not set it"
+            )
+            state[name] = self.describe(attribute, place)
         try:
             check_kinds(value)
         except LearnedError as error:
@@ -138,8 +136,7 @@ class TreeReader:
 
     def built(self, value: Any) -> Any:
         """Return the value that was described."""
-        if self.depth > MOST_DEEP:
-            raise ValueError(f"parts must be nested at most {MOST_DEEP} levels deep")
+        require(self.depth <= MOST_DEEP, f"parts must be nested at most {MOST_DEEP} levels deep")
         self.depth += 1
         self._count(1)
         result = self._value(value)

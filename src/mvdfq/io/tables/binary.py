@@ -18,7 +18,7 @@ from mvdfq.io.source import Glimpse, Source, unchanged
 from mvdfq.io.tables.arrays import arrays_dataset
 from mvdfq.io.tables.csv_tables import CHUNK, table_of
 from mvdfq.io.tables.long_tables import Frame, by_column, columns_dataset, table_dataset
-from mvdfq.sequences.tables import TableColumns, as_column, columns_of
+from mvdfq.sequences.converters import TableColumns, as_column, columns_of
 
 # Bytes of a JSON file; as objects of Python its numbers take about ten times as much.
 LARGEST_JSON = 2**28

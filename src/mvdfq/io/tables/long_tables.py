@@ -25,8 +25,7 @@ from mvdfq.io.tables.csv_tables import CHUNK, LOOK, METADATA, Batch, table_of
 from mvdfq.io.tables.growing import Growing
 from mvdfq.io.tables.series_rows import read_wide
 from mvdfq.sequences.containers import is_table
-from mvdfq.sequences.converters import channels_first
-from mvdfq.sequences.tables import TableColumns, columns_of, is_missing
+from mvdfq.sequences.converters import TableColumns, channels_first, columns_of, is_missing
 
 ENDING = re.compile(r"\.(csv|tsv)(\.gz)?$", re.IGNORECASE)
 NO_ROWS = "a header, but no rows"

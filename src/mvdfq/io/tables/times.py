@@ -13,7 +13,7 @@ from mvdfq.io.source import Source
 from mvdfq.io.tables.csv_tables import UNITS, floats, is_given, is_value
 from mvdfq.sequences import Sequences, offsets_of
 from mvdfq.sequences.check import check_sampling_rate
-from mvdfq.sequences.resampling import GAP, rate_of, resampled
+from mvdfq.sequences.sampling import GAP, rate_of, resampled
 
 # Seconds since 1970 from 1979 to 2096, and the same in thousandths, millionths and billionths:
 # numbers between these limits that rise are taken for the time of day and year.

@@ -1,8 +1,55 @@
-"""Sequences whose frames have times, brought to another sampling rate."""
+"""Sequences in time: durations, windows of long sequences, and other sampling rates."""
 
+import re
 from typing import Any
 
 import numpy as np
+
+from mvdfq.sequences.containers import Sequences, offsets_of
+
+UNITS = {"ms": 0.001, "s": 1.0, "min": 60.0, "h": 3600.0}
+DURATION = re.compile(r"\s*([0-9]*\.?[0-9]+(?:e[+-]?[0-9]+)?)\s*(ms|s|min|h)?\s*", re.IGNORECASE)
+
+
+def frames_of(duration: Any, rate: float | None, name: str) -> int:
+    """Return a duration in frames: a whole number of frames, or text such as ``"2.5s"``.
+
+    >>> frames_of("2.5s", 100.0, "window"), frames_of(50, None, "window"), frames_of("1min", 2, "")
+    (250, 50, 120)
+    """
+    match = DURATION.fullmatch(str(duration)) if isinstance(duration, str | int) else None
+    if match is None:
+        wanted = "a number of frames, or a duration such as '5s', '500ms' or '2min'"
+        raise ValueError(f"{name} must be {wanted}, got {duration!r}.")
+    number, unit = float(match[1]), match[2]
+    if unit is not None and rate is None:
+        wanted = "a number of frames, since the sampling rate is not known"
+        hint = "in a table, time='NAME:ms' says the unit of the times, which gives the rate"
+        raise ValueError(f"{name} must be {wanted}, got {duration!r}; {hint}.")
+    frames = number if unit is None else number * UNITS[unit.lower()] * float(rate or 0)
+    if round(frames) < 1 or (unit is None and frames != round(frames)):
+        raise ValueError(f"{name} must be at least one frame, in whole frames, got {duration!r}.")
+    return round(frames)
+
+
+def window_starts(n_frames: int, size: int, step: int) -> np.ndarray:
+    """Return where the windows of a sequence begin; a shorter sequence is one window.
+
+    >>> window_starts(10, 4, 3), window_starts(3, 4, 3), window_starts(0, 4, 3)
+    (array([0, 3, 6]), array([0]), array([], dtype=int64))
+    """
+    return np.arange(0, max(n_frames - size, min(n_frames, 1) - 1) + 1, step)
+
+
+def cut(X: Sequences, size: int, step: int) -> tuple[Sequences, np.ndarray, np.ndarray]:
+    """Return the windows of all sequences, and the sequence and first frame of each window."""
+    starts = [window_starts(n, size, step) for n in X.lengths.tolist()]
+    owners = np.repeat(np.arange(len(X)), [len(one) for one in starts])
+    first = np.concatenate([*starts, np.empty(0, np.int64)]).astype(np.int64)
+    parts = [X[i][:, a : a + size] for i, a in zip(owners.tolist(), first.tolist(), strict=True)]
+    data = np.concatenate([X.data[:, :0], *parts], axis=1)
+    return X.with_data(data, offsets_of([part.shape[1] for part in parts])), owners, first
+
 
 # Two rows that are further apart than this many steps have a gap between them: one lost row makes
 # two steps, and jitter makes a few tenths of a step.

@@ -21,7 +21,7 @@ STEPS = [
     (cpu, "emit", "keys"),
     (cpu, "sort_by_key", "sort"),
     (cpu, "count_runs", "counts"),
-    (sums.Products, "_add_frequent", "dense products"),
+    (sums.Products, "finish", "dense products"),
     (cpu, "add_outer_products", "outer products"),
     (tiles, "add_row", "sum of rows"),
 ]

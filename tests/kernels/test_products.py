@@ -61,6 +61,7 @@ def test_products_of_several_tasks_are_those_of_dense_matrices(
         products.add_columns(columns_of(counts), float(counts.sum(axis=1).max()))
         values = np.sqrt(counts) if root else counts
         expected = expected + values[: first_right or 90] @ values[first_right:].T
+    products.finish()
     found = products.values
     if not first_right:  # only the upper triangle, without the diagonal
         found, expected = np.triu(found, 1), np.triu(expected, 1)
@@ -74,4 +75,5 @@ def test_whole_numbers_stay_exact_in_a_sum_of_many_products():
     for _ in range(40):
         products.add_columns(columns_of(counts), 4095.0)
         products.add_columns(columns_of(np.eye(2, 3, dtype=int) * 0 + [[1, 0, 0]]), 1.0)
+    products.finish()
     assert products.values[0, 0] == 40 * (4095**2 + 1)

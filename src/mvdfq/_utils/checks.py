@@ -6,6 +6,7 @@ Errors name the parameter, the expected and the found value.
 import re
 import sys
 from collections.abc import Iterable
+from contextlib import suppress
 from itertools import islice
 from numbers import Integral, Real
 from pathlib import Path
@@ -81,8 +82,7 @@ def parse_memory(limit: int | str | None) -> int:
     >>> parse_memory("500 MB"), parse_memory(4096)
     (500000000, 4096)
     """
-    if limit is None:
-        return DEFAULT_MEMORY
+    limit = DEFAULT_MEMORY if limit is None else limit
     if isinstance(limit, str):
         match = re.fullmatch(r"\s*([\d.]+)\s*([KMG]?)(I?)B?\s*", limit.upper())
         if match is None:
@@ -107,8 +107,7 @@ def available_memory() -> float:
 
 def _number(path: str | Path, pattern: str, missing: float = float("inf")) -> float:
     """Return the first number that a pattern finds in a file of the system."""
-    try:
+    with suppress(OSError):
         match = re.search(pattern, Path(path).read_text())
-    except OSError:
-        return missing
-    return missing if match is None else float(match[1])
+        return missing if match is None else float(match[1])
+    return missing

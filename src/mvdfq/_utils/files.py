@@ -67,7 +67,8 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
     the same path at once, and also after a crash of the machine. What a killed program left
     unfinished of this path is removed first.
     """
-    beginning = _beginning(path)
+    # the name itself may fill 255 bytes
+    beginning = f".{hashlib.sha256(os.fsencode(path.name)).hexdigest()[:16]}."
     unfinished = path.with_name(f"{beginning}{uuid.uuid4().hex}.unfinished")
     leftover = re.compile(re.escape(beginning) + r"[0-9a-f]{32}\.unfinished")
     try:
@@ -97,11 +98,6 @@ def replace_file(path: Path, content: bytes | str) -> None:
         file.write(content.encode() if isinstance(content, str) else content)
 
 
-def _beginning(path: Path) -> str:
-    """Return how unfinished files of `path` begin; the name itself may fill 255 bytes."""
-    return f".{hashlib.sha256(os.fsencode(path.name)).hexdigest()[:16]}."
-
-
 def _held(unfinished: Path) -> BinaryIO:
     """Create an unfinished file and hold a lock on it."""
     while True:
@@ -116,8 +112,7 @@ def _held(unfinished: Path) -> BinaryIO:
 def locked(path: Path) -> Iterator[None]:
     """Hold a lock on `path`; raise an error if another run holds it.
 
-    The lock is a hidden file beside `path` that the operating system unlocks when the process
-    ends, also after ``kill -9``. The file is removed at the end.
+    The operating system unlocks its hidden file when the process ends, also after ``kill -9``.
     """
     file = path.with_name(f".{path.name}.lock")
     number = _opened(file, path)

@@ -23,10 +23,9 @@ GAP = 2.0
 
 
 class Lines:
-    """Progress as lines of text.
+    """Progress as lines of text, at least `gap` seconds apart.
 
-    `gap` is the least time between two lines in seconds. Work that ends within `gap` seconds gets
-    one line at its end, or no line if `shows_quick` is False.
+    Work that ends within `gap` seconds gets one line, or no line if `shows_quick` is False.
     """
 
     def __init__(self, gap: float = GAP, shows_quick: bool = True) -> None:
@@ -147,11 +146,7 @@ def _task(context: Any, estimator: Any) -> Iterator[None]:
 
 
 class Progress:
-    """Reports the stages of a fit, and how much of each stage is done.
-
-    `stage` opens one stage after the other and gives the function that takes how much is done and
-    the total.
-    """
+    """Reports the stages of a fit, one after the other, and how much of each stage is done."""
 
     def __init__(self, estimator: Any, root: Any, bar: Any) -> None:
         self.estimator, self.root, self.bar = estimator, root, bar

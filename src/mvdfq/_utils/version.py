@@ -29,9 +29,8 @@ __version__ = version_of("mvdfq")
 def source_digest(*modules: str, package: Path = PACKAGE) -> str:
     """Return a digest of some modules and of all modules of this package that they import.
 
-    A kept record is used only while this digest stays the same. A changed kernel makes the record
-    unused; a changed command line or page does not, because no computation imports them. `package`
-    is the folder of the package.
+    A kept record is used only while this digest stays the same: a changed kernel changes the
+    digest, a changed command line does not, because no computation imports it.
     """
     content = hashlib.sha256()
     for path in sorted(source_files(*modules, package=package)):

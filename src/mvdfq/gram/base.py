@@ -21,9 +21,6 @@ from mvdfq.sequences import Ragged, Sequences, check_sequences
 from mvdfq.symbols.base import Symbols, check_symbols
 from mvdfq.symbols.letters import Letters
 
-# Frames of a row to look at before all of them.
-GLANCE = 2**12
-
 # Bytes of features in a data frame.
 MOST_DENSE = 2**31
 
@@ -149,8 +146,8 @@ class SequenceMap(TransformerMixin, BaseEstimator):
         group_weights: Any = self.group_weights
         if group_weights is not None:
             n_groups = len(kernel.groups(int(self.n_symbols_[0])))
-            about: Any = slice(None), "group_weights", "group"
-            group_weights = _check_weights(group_weights, n_groups, *about)
+            every = slice(None)
+            group_weights = _check_weights(group_weights, n_groups, every, "group_weights", "group")
         collection = self._in_use(collection)
         vocabularies: dict[tuple[int, int], np.ndarray] = {}
         for r in range(len(weights)) if kernel.needs_vocabulary else ():
@@ -188,18 +185,7 @@ class SequenceMap(TransformerMixin, BaseEstimator):
         return check_symbols(X, n_symbols) if self.letters_ is None else self.letters_.transform(X)
 
     def read_new(self, X: Any) -> Ragged:
-        """Read new sequences and return the rows in use.
-
-        Parameters
-        ----------
-        X : Symbols, list of integer arrays or list of str
-            Sequences of symbols; lengths may differ.
-
-        Returns
-        -------
-        collection : Symbols
-            The rows that differ in the training sequences.
-        """
+        """Read new sequences and return the rows in use."""
         check_is_fitted(self)
         collection = self._read(X)
         if isinstance(X, np.ndarray) and X.ndim == 2 and self.n_rows_in_ > 1:
@@ -227,14 +213,8 @@ class SequenceMap(TransformerMixin, BaseEstimator):
         everything = np.arange(len(self.n_symbols_))
         if self.constant_rows == "keep" or not isinstance(collection, Symbols):
             return everything
-        constant = np.ones(len(everything), bool)
-        for r, codes in enumerate(collection.codes):
-            # the first frames of nearly every row differ already
-            for part in (codes[:GLANCE], codes):
-                present = part[part != collection.missing]
-                constant[r] &= not (present != present[:1]).any()
-                if not constant[r]:
-                    break
+        seen = (codes[codes != collection.missing] for codes in collection.codes)
+        constant = np.array([not (present != present[:1]).any() for present in seen], bool)
         if constant.all():
             return everything
         if constant.any() and self.constant_rows == "drop":
@@ -252,13 +232,7 @@ class SequenceMap(TransformerMixin, BaseEstimator):
         return collection
 
     def row_mean(self) -> float:
-        """Return the divisor that turns the sum over rows into a mean; 1 keeps the sum.
-
-        Returns
-        -------
-        divisor : float
-            The sum of the row weights if rows are normalized, else 1.
-        """
+        """Return the divisor that turns the sum over rows into a mean; 1 keeps the sum."""
         return float(self.plan_.row_weights.sum()) if self.plan_.normalises_rows else 1.0
 
     def __sklearn_tags__(self):

@@ -59,11 +59,8 @@ class SequenceFeatures(SequenceMap):
         One non-negative weight per group of layouts, for its Gram matrix.
 
     word_weights : {"std", "idf"}, default=None
-        The weight :math:`s_{rgu}` of each word, measured on the training sequences. ``"std"``
-        divides by the standard deviation of :math:`\phi_{rgu}`; ``"idf"`` is
-        :math:`\ln((1 + n) / (1 + n_u)) + 1`, where `n` is the number of training sequences and
-        :math:`n_u` of them hold the word. Words first seen after `fit` have the weight 0. None
-        gives all words the weight 1.
+        The weight :math:`s_{rgu}` of each word, as in `SequenceKernel`; None gives all words
+        the weight 1.
 
     min_share : float, default=None
         Words have the weight 0 unless the words occur in more than this share of the training
@@ -76,9 +73,8 @@ class SequenceFeatures(SequenceMap):
         Size of the alphabet if X holds plain integers. `Mismatch` depends on this size.
 
     constant_rows : {"drop", "keep", "ignore"}, default="drop"
-        What happens to rows that hold at most one symbol in all training sequences: "drop" leaves
-        such rows out with a warning, "ignore" without a warning. If all rows are constant, all
-        rows stay.
+        What happens to rows that hold at most one symbol in all training sequences, as in
+        `SequenceKernel`.
 
     memory_limit : int or str, default=None
         Limit for the computation, without its input and its result: bytes, or text such as
@@ -147,18 +143,7 @@ class SequenceFeatures(SequenceMap):
         return self.columns_.names(self.plan_, [self.row_names_[r] for r in self.rows_], alphabets)
 
     def fit_reader(self, symbols: Any) -> "SequenceFeatures":
-        """Freeze the alphabets and the plan alone, without listing any word.
-
-        Parameters
-        ----------
-        symbols : Symbols
-            A collection with the rows and alphabets to come; the collection may be empty.
-
-        Returns
-        -------
-        self : SequenceFeatures
-            Ready for `read_new`, not for `transform`.
-        """
+        """Freeze alphabets and plan, for `read_new`; no word is listed, no sequence is needed."""
         self._fit_plan(symbols, listed=True)
         return self
 
@@ -197,18 +182,7 @@ class SequenceFeatures(SequenceMap):
         return stacked(self._assembled(*portion) for portion in words)
 
     def norms(self, collection: Any) -> np.ndarray:
-        """Return the squared length of the features of a collection, before normalization.
-
-        Parameters
-        ----------
-        collection : Symbols
-            The result of `read_new`.
-
-        Returns
-        -------
-        own : ndarray of shape (n_sequences,)
-            0 for a sequence without words.
-        """
+        """Return the squared lengths of the features of a collection, before normalization."""
         return self._counted(collection)[1]
 
     def _words(self, collection: Ragged) -> list[WordCounts]:

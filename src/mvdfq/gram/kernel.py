@@ -1,6 +1,5 @@
 """SequenceKernel: sequences in, a Gram matrix out."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,7 +10,7 @@ from mvdfq._engines.choice import engine_of
 from mvdfq.gram.base import SequenceMap, warn_wordless
 from mvdfq.gram.plan import inverse_root
 from mvdfq.gram.sums import Gram
-from mvdfq.gram.tiles import gram
+from mvdfq.gram.tiles import Report, gram
 from mvdfq.gram.weights import weigh_words
 from mvdfq.sequences import Ragged
 
@@ -176,51 +175,20 @@ class SequenceKernel(SequenceMap):
             return gram(left, right, plan, n_jobs=n_jobs, memory_limit=limit, progress=progress)
 
     def compare(
-        self,
-        left: Ragged,
-        right: Ragged | None,
-        progress: Callable[[int, int], None] | None = None,
+        self, left: Ragged, right: Ragged | None, progress: Report | None = None
     ) -> tuple[np.ndarray, Gram]:
-        """Compare collections that hold only the rows in use, as `train_` does.
+        """Compare collections of the rows in use, such as `train_`; None compares `left` itself.
 
-        Parameters
-        ----------
-        left : Symbols
-            Sequences for the rows of the matrix.
-
-        right : Symbols or None
-            Sequences for the columns; None means the sequences of `left`.
-
-        progress : callable, default=None
-            Called with the number of pieces done and the number of all pieces.
-
-        Returns
-        -------
-        K : ndarray of shape (n_left, n_right)
-            Kernel values, normalized if `normalize` is True.
-
-        result : Gram
-            The norms of the sequences and of their rows, beside the values.
+        Returns the kernel values, and the norms of the sequences and of their rows.
         """
         result = self._gram(left, right, progress)
         warn_wordless(result.left)
         return self.finished(result, is_square=right is None), result
 
     def finished(self, result: Gram, is_square: bool) -> np.ndarray:
-        """Normalize sums of products in place, as the parameters say.
+        """Turn sums of products into kernel values, in place, as the parameters say.
 
-        Parameters
-        ----------
-        result : Gram
-            Sums of products, and of each sequence with itself.
-
-        is_square : bool
-            Whether rows and columns are the same sequences.
-
-        Returns
-        -------
-        K : ndarray of shape (n_left, n_right)
-            Kernel values.
+        `is_square` says whether rows and columns are the same sequences.
         """
         K = result.values
         if not self.normalize:

@@ -38,6 +38,9 @@ class Products:
         self.total = np.zeros(n_sequences) if weighted else self.own
         self.factors: WordFactors | None = None
         self.base = 0
+        # frequent columns that wait for a product, as rows, and a bound on the values of a product
+        self.waiting: list[np.ndarray] = []
+        self.largest = 0.0
 
     def weigh(self, factors: WordFactors, base: int) -> None:
         """Multiply the columns added from now on by factors; keys of words are in `base`."""
@@ -82,7 +85,7 @@ class Products:
             factors = self.factors.of_all(values.shape[1], self.base)
             values = values[:, factors > 0] * factors[factors > 0].astype(values.dtype)
             self.own += np.einsum("ij,ij->i", values, values, dtype=float)
-        self._add_product(values)
+        self._add_later(values.T, bound)
 
     def _embed(self, count: np.ndarray) -> np.ndarray:
         return np.sqrt(count) if self.root else count
@@ -97,11 +100,25 @@ class Products:
             part = which[first : first + DENSE_COLUMNS]
             block = np.zeros((len(part), self.n_sequences), dtype=self._precision(bound))
             cpu.fill_dense(columns.indptr, columns.sequence, value, part, block)
-            self._add_product(block.T)
+            self._add_later(block, bound)
 
-    def _add_product(self, block: np.ndarray) -> None:
-        """Add ``left @ right.T``; numpy halves the work when both are the same array."""
-        self.values += block[: self.n_left] @ block[self.first_right :].T
+    def _add_later(self, block: np.ndarray, bound: float) -> None:
+        """Keep dense columns until there are enough: every matrix product writes a whole tile."""
+        is_other = bool(self.waiting) and self.waiting[0].dtype != block.dtype
+        if is_other or (not self.root and self.largest + bound**2 >= cpu.EXACT_SINGLE):
+            self.finish()
+        self.waiting.append(block)
+        self.largest += bound**2
+        if sum(map(len, self.waiting)) >= DENSE_COLUMNS:
+            self.finish()
+
+    def finish(self) -> None:
+        """Add the products of the columns that wait; `values` are complete then."""
+        if self.waiting:
+            block = np.concatenate(self.waiting).T
+            # numpy halves the work when both are the same array
+            self.values += block[: self.n_left] @ block[self.first_right :].T
+        self.waiting, self.largest = [], 0.0
 
 
 @dataclass(frozen=True)

@@ -213,6 +213,7 @@ def _run(job: Job, left: Ragged, right: Ragged | None, plan: Plan, kept: "KeptCo
             task.add_to(products, row(*both))
         else:
             counted.add_to(products)
+    products.finish()
     return products
 
 

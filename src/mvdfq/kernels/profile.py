@@ -1,7 +1,4 @@
-"""Words that a profile makes likely: the kernel and its counting.
-
-The words come from probabilities, so this kernel has no layouts.
-"""
+"""Words that a profile makes likely: they come from probabilities, so there are no layouts."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

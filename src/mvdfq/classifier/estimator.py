@@ -75,74 +75,55 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         lists all) are methods of the paper [1]_, one term each. None means ``"letters"`` if X
         holds letters, else ``"numbers"``, the sum of words and filters; ``"fast"`` uses one set
         of rows and a quarter of the filters, ``"music"`` adds codewords and pairs of components.
-
     terms : list of Term, default=None
         The terms of the sum: `WordTerm`, `FilterTerm`, `PlainTerm`, instead of those of a preset.
         `mvdfq.preset_terms` returns the terms of a preset, to change. The parameters below, up to
         `weights`, are a short way to say one `PlainTerm`: each replaces one part of the first
         term of the preset, whose other terms are left out; None keeps the part.
-
     frames : transformer or str, default=None
         Transformer of the numbers, applied first: `Delta`, `Rotate`, a pipeline, ... or a name
         such as ``"delta"``; ``"passthrough"`` leaves the numbers as they are.
-
     symbols : quantizer or str, default=None
         Quantizer that turns numbers into symbols: `DirectQuantizer`, `Rows`, ... or a name such
         as ``"direct"``; ``"passthrough"`` if X already holds symbols.
-
     kernel : Kernel or str, default=None
         Kernel on rows of symbols: `Spectrum`, ... or text: ``"sssk"``, ``"gapped(8, 6)"``.
-
     manifold : bool, default=None
         Whether to take square roots of the counts, see `SequenceKernel`.
-
     pyramid : int, default=None
         Number of levels of the temporal pyramid.
-
     gamma : float, default=None
         Parameter of a Hellinger RBF on top of the kernel; None uses no RBF.
-
     weights : {None, "rows", "groups"}, default=None
         Learn one weight per row of symbols, or per group of layouts, by centred alignment of its
         kernel matrix with the classes; None gives all the same weight.
-
     C : float, sequence of float or "auto", default=None
         Penalty of the machines. Given several values, `fit` takes the best in inner
         cross-validation; ``"auto"`` tries 1, 10, 100, 1000. The kernel is computed once.
-
     multi_class : {"ovr", "ovo"}, default=None
         One machine per class, or one machine per pair of classes and a vote.
-
     class_weight : dict or "balanced", default=None
         Weights of the classes, as in scikit-learn.
-
     solver : {"auto", "kernel", "linear"}, default="auto"
         ``"kernel"`` trains on the kernel matrix, ``"linear"`` on explicit features; ``"auto"``
         takes explicit features for more than 10 000 sequences, or if the kernel matrix does not
         fit into `memory_limit`. Many sequences are learned by passes over blocks of features.
-
     n_features : int, default=None
         Number of columns that the linear solver hashes words to. None keeps one column per word
         if there can be at most 2**20 words, and hashes to 2**20 columns otherwise.
-
     cv : int, default=5
         Number of folds of the inner cross-validation, which chooses `C` and the scale of the
         probabilities; fewer folds if a class has fewer members.
-
     memory_limit : int or str, default=None
         Limit for computations and the word table: bytes, or text such as ``"500 MB"``. The
         default is 2 GiB.
-
     n_jobs : int, default=None
         Number of threads; -1 means all processors. Results do not depend on it.
-
     engine : {"cpu", "gpu", "auto", "dask"} or str, default=None
         Where to compute, as in `mvdfq.use_engine`; None means the engine of `use_engine`, else
         the processor.
-
     random_state : int, default=0
         Seed of the folds and of the linear solver.
-
     verbose : bool, default=False
         Show a progress bar.
 
@@ -150,55 +131,40 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     ----------
     classes_ : ndarray of shape (n_classes,)
         The labels.
-
     n_channels_in_ : int
         Number of channels seen in `fit`.
-
     n_features_in_ : int
         Number of columns, if `fit` was given a 2-D array. Other input has no common length, so
         sequences to predict may have any length.
-
     ranges_in_ : ndarray of shape (2, n_channels)
         Smallest and largest value of each channel in training; NaN for a channel of symbols.
         Answers do not depend on a channel whose values differ by no more than rounding.
-
     terms_ : list of FittedTerm
         The fitted terms of the sum. Each has a `name`, the fitted transformers `encoders`, a
         `share` in the sum and, for words, the `reader` that counts the words.
-
     C_ : float
         The penalty used.
-
     validation_scores_ : ndarray of shape (n_candidates, n_folds)
         Accuracy of each candidate for `C` in each inner fold, weighted as in training.
-
     validation_score_, validation_std_ : float
         Mean and standard deviation of the accuracy of `C_` over the folds; NaN if the training
         sequences cannot be split into folds. For more than 10 000 sequences, the accuracy on
         sequences that were held out.
-
     temperature_ : float
         Factor that `predict_proba` multiplies decision values by.
-
     calibration_ : Calibration or None
         Scores of held-out sequences, which p values are made of; None if none were held out.
-
     class_shares_ : ndarray of shape (n_classes,)
         Share of each class in the weight of all training sequences: the probabilities of a
         sequence without any word.
-
     feature_importance_ : ndarray of shape (n_channels,)
         How much the log loss of the inner folds rises without each channel, see `importance`.
-
     lost_ : ndarray of shape (n_channels + n_terms, 2, 3)
         What `importance` returns for the channels and then for the terms; empty if not measured.
-
     training_ : dict
         What `mvdfq inspect` shows: lengths, classes, digest of the training sequences, versions.
-
     train_fingerprints_ : ndarray of shape (n_sequences,)
         64 bits of each training sequence, for `training_places`; 0 for a sequence of weight 0.
-
     train_index_, train_y_ : ndarray
         Indices of the training sequences in which `neighbours` searches, and the codes of their
         classes: all, or a sample if `fit` was given more than 10 000 sequences.
@@ -269,13 +235,10 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         ----------
         X : list of array-like of shape (n_channels, n_timepoints)
             Training sequences, or any other input of `mvdfq.check_sequences`, or `Symbols`.
-
         y : array-like of shape (n_sequences,)
             Labels of the sequences: text or whole numbers.
-
         sample_weight : array-like of shape (n_sequences,), default=None
             Weight of each sequence; sequences of weight 0 are left out.
-
         groups : array-like of shape (n_sequences,), default=None
             Group of each sequence (a speaker, an album); the inner cross-validation keeps each
             group in one fold.
@@ -531,7 +494,6 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         ----------
         X : list of array-like of shape (n_channels, n_timepoints)
             Sequences with the channels seen in `fit`.
-
         coverage : float, default=0.9
             Share of sequences whose set must hold the true class, between 0 and 1.
 
@@ -619,13 +581,10 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
             standardized words (the presets ``"numbers"``, ``"fast"``, ``"music"``) those that the
             inner validation of `fit` held out. Plain terms judge the sequences that they learned
             from, which flatters all channels, noise too; `Importance.source` says so.
-
         y : array-like of shape (n_sequences,), default=None
             The labels of `X`.
-
         groups : array-like of shape (n_sequences,), default=None
             The group of each sequence of `X`: the intervals are over groups.
-
         by : {"channels", "terms"} or dict, default="channels"
             What to leave out. A dictionary names groups of channels: lists of names or numbers of
             channels; it needs `X` and `y`.
@@ -742,15 +701,12 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         ----------
         x : str or Sequences of length 1
             The string; of DNA also both strands, as `mvdfq.io.both_strands` joins them.
-
         changes : sequence of tuple, default=None
             Changes (position from 0, letters before, letters after): substitutions, insertions
             (nothing before) and deletions (nothing after). None means every single substitution of
             a base, a residue or, in other strings, a letter that occurs in `x`.
-
         label : object, default=None
             The class; None means the predicted class.
-
         region : tuple of int, default=None
             First position, from 0, and the position after the last one to substitute.
 
@@ -813,7 +769,6 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         ----------
         x : array-like of shape (n_channels, n_timepoints), str or Sequences of length 1
             The sequence.
-
         n : int, default=5
             Number of training sequences to return.
 
@@ -870,14 +825,11 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         ----------
         x : array-like of shape (n_channels, n_timepoints), str or Sequences of length 1
             The recording.
-
         window : int or str, default=None
             Length of a window: frames, or a duration such as ``"5s"``. None means the median
             length of the training sequences.
-
         step : int or str, default=None
             From the start of a window to the start of the next; None means half a window.
-
         unknown : float, default=None
             Windows whose `typicality` is at most this p value, such as 0.05, are ``"unknown"``.
 

@@ -246,7 +246,6 @@ def preset_terms(name: str, X: Any = None) -> list[Term]:
     ----------
     name : str
         Name of a preset, see `list_presets`.
-
     X : list of str, default=None
         Strings, if `name` is ``"letters"``: the terms for DNA and RNA, for proteins and for text
         differ from the term for other strings.

@@ -28,13 +28,10 @@ class Event(NamedTuple):
     ----------
     start, end : float
         Times in seconds; in frames if the sampling rate is not known.
-
     label : object
         The class, or ``"unknown"``.
-
     probability : float
         Mean probability of the class over the windows.
-
     n_windows : int
         Number of windows.
 
@@ -60,20 +57,15 @@ class Scan(Short):
     ----------
     starts : ndarray of shape (n_windows,)
         Where the windows begin, in seconds; in frames if the sampling rate is not known.
-
     window, step, length : float
         Length of a window, from one start to the next, and length of the recording.
-
     labels : list
         Class of each window; ``"unknown"`` if it is like no class, None if it holds no known word
         (silence, missing values).
-
     classes : list
         The classes of the model.
-
     probabilities : ndarray of shape (n_windows, n_classes)
         Probabilities of the classes.
-
     typicality : ndarray of shape (n_windows,) or None
         The p values, if the scan was asked for unknown windows.
 
@@ -177,7 +169,6 @@ class Stream:
     ----------
     classifier : SequenceClassifier
         A fitted classifier of sequences of numbers.
-
     window : int or str, default=None
         Number of the last frames to classify, or a duration such as ``"5s"``.
 

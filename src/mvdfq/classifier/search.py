@@ -35,7 +35,6 @@ class SequenceClassifierCV(CallbackSupportMixin, ClassifierMixin, BaseEstimator)
     ----------
     estimator : SequenceClassifier, default=None
         The classifier to start from; None means ``SequenceClassifier(C="auto")``.
-
     param_grid : dict or list of dict, default=None
         Values to try, by parameter, as in `GridSearchCV`: ``{"kernel": ["spectrum", "sssk"],
         "symbols": [DirectQuantizer(4), DirectQuantizer(8)]}``. None tries only the classifier
@@ -45,19 +44,14 @@ class SequenceClassifierCV(CallbackSupportMixin, ClassifierMixin, BaseEstimator)
     ----------
     best_estimator_ : SequenceClassifier
         The best candidate, fitted on all sequences.
-
     best_params_ : dict
         The chosen parameters of the best candidate, with `C`.
-
     best_score_ : float
         Accuracy of the best candidate in the inner folds.
-
     cv_results_ : dict of list
         ``params`` of every candidate, ``mean_test_score`` and ``std_test_score`` over the folds.
-
     classes_ : ndarray of shape (n_classes,)
         The labels.
-
     n_features_in_ : int
         As in `SequenceClassifier`.
 
@@ -87,13 +81,10 @@ class SequenceClassifierCV(CallbackSupportMixin, ClassifierMixin, BaseEstimator)
         ----------
         X : list of array-like of shape (n_channels, n_timepoints)
             Training sequences.
-
         y : array-like of shape (n_sequences,)
             Labels of the sequences.
-
         sample_weight : array-like of shape (n_sequences,), default=None
             Weight of each sequence.
-
         groups : array-like of shape (n_sequences,), default=None
             Group of each sequence; the inner cross-validation keeps each group in one fold.
 

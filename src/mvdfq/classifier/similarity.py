@@ -28,14 +28,11 @@ class Neighbour:
     ----------
     index : int
         Index of the training sequence among the sequences given to `fit`.
-
     similarity : float
         The kernel value of the two sequences, scaled so that equal sequences have the value 1;
         of standardized words and filters with an error of about 0.02.
-
     label : object
         Class of the training sequence.
-
     name : str, default=None
         Name of the training sequence, if the classifier knows how its data were read.
 

@@ -39,7 +39,6 @@ def load_japanese_vowels(
     -------
     X : list of ndarray of shape (12, n_timepoints)
         The utterances, 7 to 29 frames long.
-
     y : ndarray of str of shape (n_sequences,)
         The speakers, ``"1"`` to ``"9"``.
 
@@ -93,17 +92,13 @@ def make_autoregressive(
     ----------
     n_sequences : int, default=100
         Number of sequences. The classes are as equally frequent as possible, in random order.
-
     n_channels : int, default=13
         Number of channels of each sequence.
-
     n_timepoints : int or tuple of two int, default=200
         Length of all sequences, or a pair (shortest, longest): lengths are then drawn uniformly
         from this range, both ends included.
-
     n_classes : int, default=2
         Number of classes.
-
     random_state : int, numpy.random.Generator or None, default=None
         Seed or source of the random numbers; an int gives the same data at every call.
 
@@ -111,7 +106,6 @@ def make_autoregressive(
     -------
     X : list of ndarray of shape (n_channels, n_timepoints)
         The sequences.
-
     y : ndarray of int of shape (n_sequences,)
         The classes of the sequences, 0 to ``n_classes - 1``.
 

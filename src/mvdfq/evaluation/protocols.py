@@ -30,16 +30,12 @@ def folds_of(
         fold per group, with this group as the test part. ``"group-per-class"``: the test part of
         each fold is one group of every class, such as one album of every artist. ``"split"``: the
         training part and the test part that `split` names.
-
     y : ndarray of shape (n_sequences,)
         Labels.
-
     groups : array-like of shape (n_sequences,), default=None
         The group of each sequence.
-
     split : array-like of shape (n_sequences,), default=None
         ``"train"`` or ``"test"`` for each sequence.
-
     seed : int, default=0
         Seed of the shuffling; k-fold protocols shuffle, and so does ``"group"`` with more than
         ten groups.

@@ -42,22 +42,16 @@ class Evaluation(Short):
     ----------
     protocol : str
         The protocol that cut the folds.
-
     labels : list
         The classes.
-
     folds : list of Fold
         The predictions of each fold.
-
     groups : ndarray of shape (n_sequences,), default=None
         The group of each sequence of the data, if known; `Fold.test` are places in it.
-
     remarks : tuple of str, default=()
         What was decided without being asked for: which protocol, and why.
-
     names : sequence of str, default=()
         The name of each sequence of the data, if known.
-
     positive : object, default=None
         The positive of two classes; None means the second class.
 

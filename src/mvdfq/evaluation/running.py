@@ -42,38 +42,28 @@ def evaluate(
     estimator : classifier
         The classifier is cloned for every fold. If its ``fit`` takes ``groups``, the groups are
         passed on, for the inner validation.
-
     X : Sequences, list or array
         The sequences.
-
     y : array-like of shape (n_sequences,)
         The labels of the sequences.
-
     protocol : str, default=None
         How to cut the sequences into folds: ``"5-fold"`` (any number), ``"group"``,
         ``"leave-group-out"``, ``"group-per-class"`` or ``"split"``, see `folds_of`. None means
         ``"split"`` if `split` is given, ``"group"`` if `groups` are given, else ``"5-fold"``;
         `Evaluation.remarks` says so if groups are held apart.
-
     groups : array-like of shape (n_sequences,), default=None
         The group of each sequence (a speaker, an album). A warning says how many groups are both
         in the training part and in the test part of a fold.
-
     split : array-like of shape (n_sequences,), default=None
         ``"train"`` or ``"test"`` for each sequence.
-
     seeds : sequence of int, default=(0,)
         Protocols that shuffle are repeated with each seed; other protocols use no seed.
-
     names : sequence of str, default=()
         The name of each sequence, such as `Dataset.names`, for `Evaluation.per_sequence`.
-
     positive : object, default=None
         The positive of two classes; None means the second class in alphabetical order.
-
     progress : callable, default=None
         Called with the number of finished folds and the number of all folds, first with 0.
-
     visit : callable, default=None
         Called after every fold with the fitted classifier, the test part of `X`, the fold, and
         the indices of the training part.

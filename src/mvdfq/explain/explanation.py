@@ -32,51 +32,36 @@ class Explanation:
     labels : list
         The class of each column of evidence or, in one-vs-one and with two classes, the pair of
         classes. Positive evidence is for the first class of the pair.
-
     predicted : object
         The predicted class.
-
     margins : ndarray of shape (n_columns,)
         Decision values; in one-vs-one, the decision values of the pairs.
-
     find_evidence : callable
         Returns `evidence`, that of all words. Called when evidence is first needed.
-
     constant : ndarray of shape (n_columns,)
         The margins of the baseline: what evidence is compared with.
-
     symbols : Symbols
         The sequence as the terms read it.
-
     row_names : list of str
         Names of the rows of symbols.
-
     offsets : list of list of tuple of int
         Offsets of each layout of each group.
-
     names : list of sequence of str
         Names of the symbols of each row.
-
     channels : list of str
         Names of the channels of the sequence.
-
     find_shares : callable
         Returns `channel_shares`, or raises an error if a transformer of the classifier has no
         method `channel_shares`. Called when the shares are first needed.
-
     by_term : dict
         What the words of each term of the sum add to the margins of the baseline, (n_columns,)
         each; the values of all terms and `constant` sum to `margins`.
-
     row_terms, group_terms : list of str
         The term that each row, and each group of layouts, belongs to.
-
     contrast : callable
         Returns margins, `find_evidence` and `by_term` for one class against another.
-
     find_column : callable
         Returns the same for one column alone, which takes less time than all columns.
-
     curves : ndarray of shape (n_channels, n_frames) or None
         The channels with mean 0 and deviation 1 over training or, if no term knows the means, in
         sixths of their ranges in training; None if neither is known.

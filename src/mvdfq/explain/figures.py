@@ -105,7 +105,6 @@ def importance(clf: Any, most: int = 30) -> Any:
     ----------
     clf : SequenceClassifier
         A fitted classifier.
-
     most : int, default=30
         Number of channels to draw, the most important first.
 
@@ -133,10 +132,8 @@ def error_by_bins(n_bins: Any, errors: Any, spread: Any = None) -> Any:
     ----------
     n_bins : sequence of int
         Numbers of bins.
-
     errors : sequence of float
         Share of wrong sequences for each number of bins.
-
     spread : sequence of float, default=None
         Standard deviation of each error.
 
@@ -169,10 +166,8 @@ def codebook(quantizer: Any, x: Any, channels: Any = (0, 1)) -> Any:
     ----------
     quantizer : CodebookQuantizer
         A fitted quantizer with one codebook.
-
     x : array-like of shape (n_channels, n_timepoints)
         The sequence.
-
     channels : pair of int, default=(0, 1)
         The two channels that are drawn.
 
@@ -205,10 +200,8 @@ def direct(quantizer: Any, x: Any, most: int = 12) -> Any:
     ----------
     quantizer : DirectQuantizer
         A fitted quantizer.
-
     x : array-like of shape (n_channels, n_timepoints)
         The sequence.
-
     most : int, default=12
         Number of channels that are drawn.
 
@@ -246,10 +239,8 @@ def evidence(explanation: Any, x: Any, label: Any = None) -> Any:
     ----------
     explanation : Explanation
         The result of `SequenceClassifier.explain` for `x`.
-
     x : array-like of shape (n_channels, n_timepoints)
         The sequence.
-
     label : object, default=None
         The class, or in one-vs-one the pair; None means the predicted class.
 

@@ -33,13 +33,10 @@ class Importance:
     ----------
     names : list of str
         Names of the parts.
-
     log_loss : ndarray of shape (n_parts, 3)
         How much the log loss rises without the part, in nats, and the bounds of the 95 % interval.
-
     accuracy : ndarray of shape (n_parts, 3)
         How much the accuracy falls, and the bounds of its 95 % interval.
-
     source : str
         The sequences that were judged, in words.
 

@@ -85,16 +85,12 @@ class Mutations(Short):
     ----------
     text : str
         The string.
-
     label : object
         The class.
-
     value : float
         The decision value of the class for the string.
-
     changes : list of Change
         The changes: position from 0, letters before, letters after.
-
     effects : ndarray of shape (n_changes,)
         The decision value after each change, less `value`: positive speaks for the class.
 

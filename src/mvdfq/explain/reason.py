@@ -18,25 +18,18 @@ class Reason:
     ----------
     row : str
         Name of the row that holds the word.
-
     channels : tuple of str
         The channels that make up at least half of the row, the largest first.
-
     symbols : tuple of str
         Names of the symbols of the word.
-
     offsets : tuple of int
         Offsets of the symbols from the first symbol, in the strongest occurrence.
-
     frames : tuple of int
         Frame of the first symbol in each occurrence; the strongest occurrence first.
-
     time : float or None
         Time of the strongest occurrence in seconds, if the sampling rate is known.
-
     evidence : float
         The sum over all occurrences of the word of what they add to the decision value.
-
     letters : bool, default=False
         Whether the word is part of a string: its text has letters, a point for every letter that
         is ignored, and a position counted from 1.

@@ -38,10 +38,8 @@ class SequenceTransformer(TransformerMixin, BaseEstimator):
     ----------
     n_channels_in_ : int
         Number of channels seen in `fit`.
-
     channel_names_in_ : tuple of str or None
         Names of the channels, if the channels had names.
-
     symbolic_in_ : tuple of bool
         One flag per channel, True if the channel holds symbols; empty if no channel does.
     """
@@ -62,7 +60,6 @@ class SequenceTransformer(TransformerMixin, BaseEstimator):
         ----------
         X : list of array-like of shape (n_channels, n_timepoints)
             Training sequences, or any other input of `mvdfq.check_sequences`.
-
         y : array-like of shape (n_sequences,), default=None
             Labels. A transformer of several views passes the labels on to its views; other
             transformers ignore the labels.
@@ -97,7 +94,6 @@ class SequenceTransformer(TransformerMixin, BaseEstimator):
         ----------
         X : list of array-like of shape (n_channels, n_timepoints)
             Training sequences, or any other input of `mvdfq.check_sequences`.
-
         y : array-like of shape (n_sequences,), default=None
             Labels, as in `fit`.
 

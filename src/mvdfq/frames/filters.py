@@ -47,13 +47,10 @@ class Filters(SequenceTransformer):
         Distances :math:`d` between the taps, in frames. ``"auto"`` takes 1, 2, 4, 5, 8,
         11, 16, ... (:math:`2^{i/2}`, rounded down) while a filter is not longer than the median
         training sequence.
-
     keep_symbolic : bool, default=True
         Pass symbolic channels through, after the responses, or else leave them out.
-
     random_state : int, RandomState or None, default=0
         Seed of the sets of channels.
-
     n_jobs : int, default=None
         Number of threads; -1 means all processors. Results do not depend on it.
 
@@ -61,7 +58,6 @@ class Filters(SequenceTransformer):
     ----------
     dilations_ : ndarray of shape (n_dilations,)
         The dilations.
-
     members_ : ndarray of shape (84 * n_dilations, n_most)
         The numeric channels that each row sums; -1 fills unused places.
 

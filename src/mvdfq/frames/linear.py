@@ -42,7 +42,6 @@ class Standardize(PerChannel):
     ----------
     mean_ : ndarray of shape (n_channels,)
         Mean of each channel; 0 for a symbolic channel.
-
     scale_ : ndarray of shape (n_channels,)
         Standard deviation of each channel; 1 for a symbolic channel, infinity for a constant
         channel.
@@ -132,7 +131,6 @@ class Rotate(SequenceTransformer):
     n_components : int, default=None
         Most components to keep; None means all. There are at most as many as rows, and components
         in which the training frames differ by no more than rounding are left out.
-
     deltas : bool, default=False
         Rotate the channels together with their slopes (see `Delta`): twice as many rows.
 
@@ -140,10 +138,8 @@ class Rotate(SequenceTransformer):
     ----------
     mean_ : ndarray of shape (n_rows,)
         Mean of the training frames.
-
     components_ : ndarray of shape (n_components, n_rows)
         The principal axes.
-
     explained_variance_ : ndarray of shape (n_components,)
         Variance of the training frames along each axis.
 

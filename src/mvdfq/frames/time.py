@@ -119,7 +119,6 @@ class Lags(SequenceTransformer):
     ----------
     n_lags : int, default=2
         Number of frames side by side.
-
     step : int, default=1
         Distance between these frames, in frames.
 

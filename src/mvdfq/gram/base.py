@@ -61,7 +61,6 @@ class SequenceMap(TransformerMixin, BaseEstimator):
         ----------
         X : Symbols, list of integer arrays or list of str
             Sequences of symbols; lengths may differ. For `Profile`, sequences of probabilities.
-
         y : None
             Ignored.
 
@@ -80,7 +79,6 @@ class SequenceMap(TransformerMixin, BaseEstimator):
         ----------
         X : Symbols, list of integer arrays or list of str
             Sequences of symbols; lengths may differ. For `Profile`, sequences of probabilities.
-
         y : None
             Ignored.
 

@@ -63,19 +63,15 @@ def write_gram(
     ----------
     kernel : SequenceKernel
         The kernel; its `memory_limit` bounds the memory of the computation.
-
     X : Symbols, list of integer arrays, list of str or iterator of Symbols
         Sequences of symbols; lengths may differ. For `Profile`, sequences of probabilities. An
         iterator yields blocks of a collection that does not fit into memory, such as
         ``(quantizer.transform(block.X) for block in mvdfq.io.FolderBlocks(folder))``; the blocks
         are kept in a file beside `path` for the time of the computation.
-
     path : str or Path
         The file to write; its name ends in ``.npy``.
-
     dtype : {"float64", "float32"}, default="float64"
         Type of the stored values. ``"float32"`` halves the file.
-
     progress : callable, default=None
         Called with the number of pieces done and the number of all pieces that are left.
 

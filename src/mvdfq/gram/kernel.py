@@ -31,63 +31,49 @@ class SequenceKernel(SequenceMap):
     ----------
     kernel : Kernel, default=None
         The kernel: `Spectrum`, `Spatial`, `Mismatch`, ...; None means ``Spectrum()``.
-
     manifold : bool, default=False
         Manifold embedding: counts of a row are divided by their sum and replaced by their
         square roots, :math:`\phi = \sqrt{c / \sum c}`; rows are averaged. The roots are in
         single precision: values are exact to 1e-6, and an eigenvalue may be as little below 0.
-
     normalize : bool, default=True
         Divide by :math:`\sqrt{K(x, x) K(y, y)}`. A sequence without any word has kernel
         values 0.
-
     row_norm : {"none", "cosine"}, default="none"
         ``"cosine"`` scales every row to unit length and averages, so that rows with few
         symbols do not dominate. With the manifold embedding, rows already have unit length,
         unless groups are weighted.
-
     row_weights : sequence of float, default=None
         One non-negative weight per row, for its Gram matrix.
-
     group_weights : sequence of float, default=None
         One non-negative weight per group of layouts, for its Gram matrix.
-
     word_weights : {"std", "idf"}, default=None
         The weight :math:`s_{rgu}` of each word, measured on the training sequences. ``"std"``
         divides by the standard deviation of :math:`\phi_{rgu}`; ``"idf"`` is
         :math:`\ln((1 + n) / (1 + n_u)) + 1`, where `n` is the number of training sequences and
         :math:`n_u` of them hold the word. Words first seen after `fit` have the weight 0. None
         gives all words the weight 1.
-
     min_share : float, default=None
         Words have the weight 0 unless the words occur in more than this share of the training
         sequences. None means 0.1 for ``"std"`` and 0 for ``"idf"``. Needs `word_weights`.
-
     pyramid : int, default=1
         Number of levels of the temporal pyramid: words are also counted in the halves, quarters,
         ... of each sequence. The frames at which a word of a layout can begin are cut into equal
         parts, and the word belongs to the part in which the word begins.
-
     n_symbols : int or sequence of int, default=None
         Size of the alphabet if X holds plain integers; None means one more than the largest symbol
         of the training sequences. `Mismatch` depends on this size.
-
     constant_rows : {"drop", "keep", "ignore"}, default="drop"
         What happens to rows that hold at most one symbol in all training sequences: "drop" leaves
         such rows out with a warning, "ignore" without a warning. If all rows are constant, all
         rows stay.
-
     memory_limit : int or str, default=None
         Limit for the computation, without its input and its result: bytes, or text such as
         ``"500 MB"``. The default is 2 GiB.
-
     n_jobs : int, default=None
         Number of threads; -1 means all processors. Results do not depend on it.
-
     engine : {"cpu", "gpu", "auto", "dask"} or str, default=None
         Where to compute, as in `mvdfq.use_engine`; None means the engine of `use_engine`, else
         the processor.
-
     gamma : float, default=None
         Return the Hellinger RBF :math:`\exp(-\gamma (2 - 2 K))` of the normalized kernel.
 
@@ -95,10 +81,8 @@ class SequenceKernel(SequenceMap):
     ----------
     n_symbols_ : ndarray of shape (n_rows,)
         Alphabet size of each row, frozen at fit.
-
     rows_ : ndarray
         The rows in use.
-
     train_ : Symbols
         The training sequences; new sequences are compared with them.
 

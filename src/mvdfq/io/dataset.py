@@ -45,23 +45,17 @@ class Dataset:
     ----------
     X : Sequences or list of str
         The sequences; `SequenceClassifier` takes them as they are.
-
     y : ndarray of shape (n_sequences,), default=None
         Labels; None if the files have no labels.
-
     names : list of str, default=()
         One name per sequence: its file, or its id.
-
     groups, split : ndarray of shape (n_sequences,), default=None
         The group of each sequence (a speaker, an album), and ``"train"`` or ``"test"``, if known.
-
     skipped : tuple of ReadError, default=()
         The errors of files or sequences that were left out, with ``skip_bad=True``.
-
     remarks : tuple of str, default=()
         What the reader decided by itself: which columns hold times and labels, which files it
         passed over.
-
     source : dict, default={}
         How the data were read. ``clf.source_ = data.source`` lets a classifier read new files in
         the same way, see `read_for`.
@@ -249,13 +243,10 @@ def windows(
     ----------
     data : Dataset or list of array-like of shape (n_channels, n_timepoints)
         Recordings, as `mvdfq.io.read` reads them, or any other input of `mvdfq.check_sequences`.
-
     window : int or str
         Length of a window: frames, or a duration such as ``"5s"``, ``"500ms"`` or ``"2min"``.
-
     step : int or str, default=None
         From the start of a window to the start of the next; None means `window`.
-
     y, groups : array-like of shape (n_recordings,), default=None
         Labels and groups of the recordings, if `data` is not a Dataset.
 

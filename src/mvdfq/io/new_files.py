@@ -26,10 +26,8 @@ def predict_files(model: Any, path: Any, **options: Any) -> dict[str, Any]:
     ----------
     model : str, Path or SequenceClassifier
         The model file, or a fitted classifier that knows how its data were read, see `read_for`.
-
     path : str, Path or list of these
         Files or a folder.
-
     **options : dict
         Options of `mvdfq.io.read`, such as `skip_bad`.
 
@@ -64,10 +62,8 @@ def read_for(clf: Any, path: Any, **options: Any) -> Dataset:
     clf : SequenceClassifier
         A classifier with `source_`, which `mvdfq train` stores: format, recipe and columns. In
         Python, ``clf.source_ = data.source`` stores it.
-
     path : str, Path or list of these
         Files or a folder.
-
     **options : dict
         Options of `mvdfq.io.read`; they come before what was said in training.
 

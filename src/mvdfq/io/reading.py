@@ -67,81 +67,61 @@ def read(
         are one class each. Or a table: pandas, polars, pyarrow, xarray, a dictionary of columns;
         a list or dictionary of data frames, one series each with time down; a frame whose cells
         hold series; a list of Biopython's Seq or SeqRecord.
-
     format : str, default=None
         One of `FORMATS`; by default the format is recognised by content.
-
     recipe : AudioRecipe or str, default=None
         How sound becomes numbers, or a name in `AUDIO_RECIPES`; None means ``"default"``.
-
     silence : {"missing", "keep"}, default=None
         Whether frames of digital silence, whose samples are all exactly zero, are missing values;
         by default as the recipe says.
-
     label : str or int, default=None
         Which column, attribute or part of a FASTA header holds the label: a name, or a number
         that counts from 0; ``"none"`` if a table has no labels. If no column is called a label,
         the only end of a wide table that can hold labels is taken; a long table has no labels.
-
     id, time, group : str or int, default=None
         Columns of a table, by name or number; ``"none"`` if a table does not have the column. By
         default columns are recognised by name and content, and `Dataset.remarks` says how. Times
         are numbers, dates or clock times, which increase within a sequence and give the sampling
         rate; ``"clock:ms"`` says that the column ``clock`` holds milliseconds.
-
     channels : sequence of str or int, default=None
         Columns of a table that are channels; by default all columns without another role, except
         the index of a data frame and columns that never change within a sequence and tell the
         class.
-
     drop : sequence of str or int, default=None
         Columns of a table that are left out.
-
     resample : float, default=None
         Rows per second that all sequences of a table are brought to, by straight lines between
         rows; a lower rate takes means. Gaps in time and missing values stay missing.
-
     categories : mapping of str to sequence, or sequence of str, default=None
         Columns of a table that hold states, with or without a list of the states in the order of
         their codes. Columns of words are states in any case; a word has the same code in all
         files.
-
     missing : number, str or sequence of these, default=None
         Values that stand for a missing value, such as -999.
-
     labels : str, Path or mapping, default=None
         A table of labels, or a mapping of name to label. The column that holds the names of the
         sequences is found by comparison, with or without endings; `label` and `group` name the
         other columns if their names do not say what they are. A table of one column holds the
         labels in the order of the sequences.
-
     strands : {"one", "both"}, default="one"
         ``"both"`` reads FASTA as DNA, each sequence with its reverse complement, as
         `both_strands` does; predict with the same option.
-
     profile_values : {"log-odds", "probabilities"}, default=None
         The numbers of profiles, as in `read_profiles`.
-
     label_pattern, group_pattern : str, default=None
         Regular expression whose first part in parentheses finds the label or the group in the
         name of a sequence; with a slash, in the path within the folder.
-
     time_first : bool, default=False
         Whether arrays with three axes are (n_sequences, n_timepoints, n_channels).
-
     skip_bad : bool, default=False
         Leave out sequences that cannot be read and list them in `Dataset.skipped`. If fewer than
         half of the sequences can be read, that is an error.
-
     n_jobs : int, default=None
         Number of processes for sound files; None means one, -1 means one per processor.
-
     cache : str or Path, default=None
         Folder that keeps the features of sound files.
-
     progress : callable, default=None
         Called with the amount that is done and the whole amount, such as numbers of files.
-
     max_bytes : int, default=2**32
         The largest amount of decompressed text, or of arrays, that is read.
 
@@ -244,10 +224,8 @@ def read_series(path: Any, format: str | None = None, **options: Any) -> Dataset
     ----------
     path : str, Path, table or list of these
         What to read, as in `read`.
-
     format : str, default=None
         One of `FORMATS`; by default the format is recognised by content.
-
     **options : dict
         Options of `read`.
 
@@ -285,13 +263,10 @@ class FolderBlocks:
     ----------
     path : str or Path
         A folder of sound files, or of tables with one series per file.
-
     format : {"audio", "csv-folder"}, default=None
         By default the format is recognised by content.
-
     progress : callable, default=None
         Called with the number of files done and the number of all files.
-
     **options : dict
         Options of `read`: `recipe`, `cache`, `n_jobs`, `skip_bad`, or columns of tables.
 
@@ -299,7 +274,6 @@ class FolderBlocks:
     ----------
     files : list of Path
         All files, in the order in which they are read.
-
     n_bytes : int
         Size of all files.
 
@@ -377,10 +351,8 @@ def list_parts(
     ----------
     folder : str or Path
         The folder.
-
     pattern : str, default="*"
         Which files to read, such as ``"*.parquet"``.
-
     **options : dict
         Options of `read`, such as `label`.
 

@@ -94,7 +94,6 @@ def recognise(path: str | Path, **columns: Any) -> str:
     ----------
     path : str or Path
         The file or folder, or the common name of a training and a test file.
-
     **columns : dict
         What the user says about the columns of a table, see `read`.
 

@@ -38,10 +38,8 @@ class ReadError(HintedError, ValueError):
     ----------
     path : str or Path
         The file or folder.
-
     problem : str
         What is wrong, and where: ``"line 12: 3 values, expected 4"``.
-
     hint : str, default=""
         What the user can do about it.
 

@@ -32,7 +32,6 @@ class Spectrum(Kernel):
     ----------
     k : int or sequence of int, default=3
         Length of the words; several lengths are counted side by side.
-
     dilation : int or sequence of int, default=1
         Distance between the symbols of a word; several distances are counted side by side.
 
@@ -72,7 +71,6 @@ class Words(Kernel):
     ----------
     layouts : sequence of tuple of int
         Offsets of each word, ascending from 0. Words of different layouts never match.
-
     weights : sequence of float, default=None
         Positive factor of the counts of each layout; 1 by default.
 
@@ -118,13 +116,10 @@ class Spatial(Kernel):
     ----------
     t : int, default=3
         Number of k-mers in a sample.
-
     k : int, default=1
         Length of each k-mer.
-
     d : int, default=5
         Number of distances from one k-mer to the next; for ``k=1`` the distances are 1 to `d`.
-
     dilation : int or sequence of int, default=1
         Distance between neighbouring positions; several distances are counted side by side.
 
@@ -175,10 +170,8 @@ class Gapped(Kernel):
     ----------
     g : int, default=5
         Length of the window.
-
     k : int, default=3
         Number of positions kept.
-
     dilation : int or sequence of int, default=1
         Distance between the positions of a window; several distances are counted side by side.
 
@@ -216,14 +209,11 @@ class Gappy(Kernel):
     ----------
     g : int, default=5
         Length of the window.
-
     k : int, default=3
         Length of the subsequences.
-
     distinct : bool, default=True
         True counts a subsequence once in each window, as the definition says. False counts every
         way to find the subsequence in the window.
-
     dilation : int or sequence of int, default=1
         Distance between the positions of a window; several distances are counted side by side.
 
@@ -264,13 +254,10 @@ class Wildcard(Kernel):
     ----------
     k : int, default=5
         Length of the patterns.
-
     m : int, default=1
         Largest number of wildcards.
-
     decay : float, default=1.0
         The factor :math:`\lambda` of the counts for every wildcard.
-
     dilation : int or sequence of int, default=1
         Distance between the positions of a window; several distances are counted side by side.
 

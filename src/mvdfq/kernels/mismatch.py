@@ -41,14 +41,11 @@ class Mismatch(Kernel):
     ----------
     k : int, default=5
         Length of the words.
-
     m : int, default=1
         Largest number of mismatches.
-
     neighbourhood : {"full", "observed"}, default="full"
         Which words count, with the manifold embedding and as explicit features: all words of the
         alphabet, or only the words of the training sequences (a cheaper, different kernel).
-
     dilation : int or sequence of int, default=1
         Distance between the symbols of a word; several distances are counted side by side.
 
@@ -129,7 +126,6 @@ class MismatchPairs(Kernel):
     ----------
     k : int, default=5
         Length of the words.
-
     m : int, default=1
         Largest number of mismatches.
 

@@ -32,7 +32,6 @@ class Profile(Kernel):
     ----------
     k : int, default=5
         Length of the words.
-
     sigma : float, default=7.5
         Threshold of the negative log-likelihood.
 

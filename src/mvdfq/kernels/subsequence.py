@@ -27,10 +27,8 @@ class Subsequence(Kernel):
     ----------
     k : int, default=2
         Length of the subsequences.
-
     decay : float, default=0.5
         The factor :math:`\lambda` per position from the first to the last symbol.
-
     max_span : int, default=None
         Count only occurrences that span at most this many positions.
 

@@ -31,10 +31,8 @@ class Report:
     ----------
     data : dict
         All numbers of the page, ready for JSON; the guide describes the keys.
-
     clips : dict
         Sounds of the page, by the place of the sequence in ``data["sequences"]``.
-
     path : Path, default=None
         The page; None until `write` was called.
 
@@ -102,42 +100,30 @@ def report(
     clf : SequenceClassifier or SequenceClassifierCV
         A classifier that is not fitted is evaluated by a protocol. A fitted classifier judges `X`
         as it is: pass sequences that the classifier did not learn from.
-
     X : list of array-like of shape (n_channels, n_timepoints)
         The sequences, or any other input of `mvdfq.check_sequences`.
-
     y : array-like of shape (n_sequences,)
         The labels of the sequences.
-
     names : sequence of str, default=None
         Names of the sequences; None means their indices.
-
     path : str, Path or None, default="report.html"
         The page; None writes no file.
-
     protocol : str, default=None
         How to cut the sequences into folds, as in `mvdfq.evaluate`. None means no folds for a
         fitted classifier, and the choice of `mvdfq.evaluate` otherwise.
-
     groups, split : array-like of shape (n_sequences,), default=None
         As in `mvdfq.evaluate`.
-
     seeds : sequence of int, default=(0,)
         Protocols that shuffle are repeated with each seed; the page shows sequences of the first.
-
     details : int or "all", default=60
         Number of sequences that are shown with curves and evidence: typical, wrong and least
         sure sequences first.
-
     remove_channels : bool, default=False
         Whether to evaluate again without each channel; this takes one evaluation per channel.
-
     audio : sequence of path, default=None
         The sound file of each sequence; short clips are put into the page.
-
     title : str, default=""
         Title of the page.
-
     command : str, default=""
         The command that made the report, to be shown on the page.
 

@@ -47,38 +47,28 @@ def run(
     ----------
     table : str
         The name of the table, one of `TABLES`.
-
     folder : str or Path
         The folder of the data; it holds ``gtzan``, ``artist20``, ``ismir2004``, ``proteins``.
-
     readings : sequence of str, default=("text", "comment", "tuned", "inferred")
         Which settings to run: of the paper's text, of comments in its source, chosen by inner
         validation, or inferred from the printed figures. Text and comment are computed with both
         multi-class schemes, because the paper does not name its scheme.
-
     protocols : sequence of str, default=None
         How the data are cut into folds; None is all protocols of the table, the paper's first.
         ``homology`` has no protocols: the set itself says what is tested.
-
     seeds : int, default=5
         Repetitions of the first protocol, for cells whose kernel matrix takes less than a minute.
         ``homology`` does not depend on a seed.
-
     quick : bool, default=False
         A smoke run: one fold of a small part of the data. Its figures mean nothing.
-
     kept : bool, default=False
         Compute nothing, and show the records of earlier runs.
-
     cache : str or Path, default=None
         The folder of finished folds; None is a folder in the user's cache.
-
     n_jobs : int, default=None
         Number of threads; -1 is all processors.
-
     memory_limit : int or str, default=None
         Bytes, or text such as ``"4 GB"``, that a kernel matrix may take.
-
     progress : callable, default=None
         Called with the number of jobs done and the number of all jobs.
 

@@ -40,18 +40,14 @@ def check_sequences(
         missing, like NaN. A table (pandas, polars, pyarrow, xarray, a dictionary of columns) and
         a list of data frames with time down are read as by `mvdfq.io.read`; Biopython's Seq and
         SeqRecord are strings.
-
     n_channels : int, default=None
         Refuse sequences with another number of channels.
-
     missing : {"break", "raise"}, default="break"
         ``"break"``: words that contain a NaN are not counted. ``"raise"``: a NaN inside a
         sequence is refused. In both cases, frames at the end that are NaN in every channel are
         padding: they are cut off and are not part of the sequence.
-
     channel_names : sequence of str, default=None
         Names of the channels, all different.
-
     sampling_rate : float, default=None
         Frames per second, positive.
 

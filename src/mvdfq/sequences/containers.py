@@ -157,16 +157,12 @@ class Sequences(Ragged):
     ----------
     data : ndarray of shape (n_channels, n_frames), float32 or float64
         All frames of all sequences, side by side.
-
     offsets : ndarray of shape (n_sequences + 1,), dtype=int64
         Where each sequence begins, and where the last sequence ends.
-
     channel_names : tuple of str, default=None
         Names of the channels, if the channels have names.
-
     sampling_rate : float, default=None
         Frames per second, if known.
-
     symbolic : tuple of bool, default=()
         Which channels already hold symbols (letters, states); empty if no channel does.
 

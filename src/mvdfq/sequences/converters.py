@@ -24,7 +24,6 @@ def from_time_first(X: Any, **options: Any) -> Sequences:
     X : list of 2-D array-like, or 3-D array of shape (n_sequences, n_timepoints, n_channels)
         Sequences with time first; padding with NaN at the end is cut off. Data frames must have
         the same columns, whose names become the names of the channels.
-
     **options : dict
         Passed on to `check_sequences`.
 
@@ -77,28 +76,21 @@ def from_long_table(
         The columns, of equal length; the lines may have any order. Masked values are missing.
         Data frames are pandas, polars, pyarrow or xarray; an index of two levels is the id and
         the time.
-
     id : str, default="id"
         Column that says which sequence a line belongs to.
-
     time : str, default="time"
         Column that orders the lines of a sequence: numbers or dates without missing values.
-
     channels : sequence of str, default=None
         Columns that become channels; by default all columns but `id`, `time`, `label` and `group`.
-
     label : str, default=None
         Column with the class of the sequence, the same on all lines of a sequence.
-
     group : str, default=None
         Column with the group of the sequence (a subject, a device), the same on all lines of a
         sequence. If given, a fourth value is returned.
-
     categories : mapping of str to sequence, or sequence of str, default=None
         For a column of states or words: the values of the column, in the order of their codes.
         The channel becomes a channel of symbols; a value that is not listed is missing. Names of
         columns alone take all values of these columns, sorted.
-
     sampling_rate : float, default=None
         Frames per unit of `time`; frames per second if `time` is a datetime64 or timedelta64. If
         given, each line is put at its place on the regular grid, and the empty places of the
@@ -108,13 +100,10 @@ def from_long_table(
     -------
     sequences : Sequences
         One sequence per id, sorted by id.
-
     ids : ndarray of shape (n_sequences,)
         The ids.
-
     labels : ndarray of shape (n_sequences,) or None
         The class of each sequence, if `label` was given.
-
     groups : ndarray of shape (n_sequences,)
         The group of each sequence; returned only if `group` was given.
 

@@ -36,16 +36,12 @@ class Symbols(Ragged):
     data : ndarray of shape (n_rows, n_frames), unsigned integers
         The codes of all sequences, one after another. The largest number of the dtype is the
         code of a missing value.
-
     offsets : ndarray of shape (n_sequences + 1,), dtype=int64
         First frame of each sequence, and the end of the last sequence.
-
     channel_names : tuple of str, default=None
         Names of the rows; None if the rows have no names.
-
     sampling_rate : float, default=None
         Frames per second, if known.
-
     n_symbols : ndarray of shape (n_rows,), dtype=int64
         Size of the alphabet of each row: codes run from 0 to ``n_symbols - 1``.
 

@@ -56,37 +56,30 @@ class DirectQuantizer(PerChannel):
     ----------
     n_bins : int or sequence of int, default=8
         Number of bins :math:`B`: one number for all channels, or one number per channel.
-
     strategy : {"quantile", "uniform", "kmeans", "gaussian"}, default="quantile"
         ``"quantile"``: equally many training values in each bin; each breakpoint lies midway
         between two values, and fewer bins remain if values repeat. ``"uniform"``: bins of equal
         width. ``"kmeans"``: least squared distance to the mean of the bin, exactly, on at most
         4096 distinct values or cells. ``"gaussian"``: the equally probable bins of a
         normal law, as in SAX [2]_.
-
     out_of_range : {"special", "clip"}, default="special"
         What uniform bins do with values outside all bins: ``"special"`` gives two more symbols
         (alphabet :math:`B + 2`), ``"clip"`` uses the outermost bins (alphabet :math:`B`). The
         outer bins of the other strategies are unbounded.
-
     range : tuple of two float, default=None
         Percentiles between which uniform bins lie, for example ``(1, 99)``, so that single spikes
         do not stretch the bins; None means the smallest and the largest value.
-
     margin : float, default=1.0
         Width that uniform bins cover, as a factor of the range :math:`[a, b]` of each channel; at
         least 1. The bins lie between :math:`(a + b)/2 - m (b - a)/2` and
         :math:`(a + b)/2 + m (b - a)/2` for the margin :math:`m`. A larger margin leaves room for
         new values beyond the training values, and makes the bins wider.
-
     adaptive : {None, "budget"} or float, default=None
         Choose the number of k-means bins per channel. A number: the fewest bins, `n_bins` at most,
         that leave at most this share of the channel's variance. ``"budget"``: `n_bins` times the
         number of channels, given to the channels whose variance they reduce most.
-
     per_sequence : bool, default=False
         Standardize each sequence before gaussian bins, as SAX does.
-
     symbolic : int, str, sequence of them or mask of bool, default=None
         Channels that already hold symbols: indices, names, or one flag per channel. Channels that
         the sequences mark as symbolic are added. The codes of such a channel are its distinct
@@ -98,10 +91,8 @@ class DirectQuantizer(PerChannel):
     bin_edges_ : list of ndarray of shape (n_bins + 1,)
         Edges of the bins of each channel. The outermost edges are the ends of the training range,
         widened by `margin`, and matter only for special codes. Empty for symbolic channels.
-
     categories_ : list of ndarray
         Distinct values of symbolic channels; empty for numeric channels.
-
     n_symbols_ : ndarray of shape (n_channels,)
         Size of the alphabet of each channel.
 

@@ -56,20 +56,15 @@ class JointQuantizer(SequenceTransformer):
         Number of channels in a set (all channels, if there are fewer), or ``"all"`` for one set of
         all channels, the 1-D method that [1]_ compares with. Channels that are constant in
         training are in no set.
-
     n_bins : int or sequence of int, default=3
         Number of bins of every channel; few, since the numbers of bins are multiplied.
-
     strategy : {"quantile", "uniform", "kmeans", "gaussian"}, default="quantile"
         How to place the bins, see `DirectQuantizer`.
-
     max_sets : int, default=40
         Largest number of sets; if there are more sets of channels, draw this many at random.
-
     sets : list of tuple of int or str, default=None
         The sets of channels, by index or channel name; `order` and `max_sets` are then not
         used.
-
     random_state : int, RandomState or None, default=0
         Seed of the draw.
 
@@ -77,14 +72,11 @@ class JointQuantizer(SequenceTransformer):
     ----------
     sets_ : list of tuple of int
         The sets of channels, one per row.
-
     bins_ : DirectQuantizer
         The bins of the channels.
-
     columns_ : list of list of ndarray
         For each set with numbered columns: the sorted keys seen in `fit`, one array per group of
         channels that share a key. An empty list for the other sets.
-
     n_symbols_ : ndarray of shape (n_sets,)
         Size of the alphabet of each row.
 

@@ -40,14 +40,12 @@ class Letters(PerChannel):
         RNA, gaps, N and the other codes for several bases are missing values. In proteins, X,
         ``*``, gaps and the codes for two residues (B, Z, J) are missing values, U is read as C
         and O as K. ``Letters("ACGTN", fold_case=True)`` reads N as a letter.
-
     fold_case : bool or "auto", default="auto"
         Whether lower-case letters a to z are read as upper case. ``"auto"`` folds a row of DNA,
         RNA or proteins, because genomes mark repeats by lower case, and no other row: the row
         must hold A, C, G and T (or U) and otherwise only ambiguity codes, or at least 15 of
         the 20 amino acids and otherwise only B, Z, X, U, ``*``, gaps and, rarely, O and J.
         ``"auto"`` never folds where `alphabet` is given.
-
     groups : sequence of str, default=None
         Characters that share one symbol: ``("ILMV", "FWY")`` reads I, L, M and V as one symbol, and
         F, W and Y as another. A character outside all groups keeps a symbol of its own.
@@ -57,10 +55,8 @@ class Letters(PerChannel):
     alphabets_ : list of str
         The alphabet of each row. A string is one row; a list of strings has one row per
         string. The first character of a group stands for the group.
-
     folds_case_ : list of bool
         Whether the case of each row is folded.
-
     kinds_ : list of {"nucleic", "protein", ""}
         What each row is, which decides about missing values; ``""`` where `alphabet` is given.
 

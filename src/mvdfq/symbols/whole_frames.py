@@ -40,14 +40,11 @@ class CodebookQuantizer(SequenceTransformer):
     n_codewords : int or sequence of int, default=2048
         Size of the codebook, or sizes of several codebooks. A codebook is never larger than the
         number of distinct training frames.
-
     standardize : bool, default=True
         Give all channels the same spread first; otherwise the channel of largest spread dominates.
-
     max_frames : int, default=200000
         Largest number of frames to learn from, drawn at random: 25 frames per codeword of the
         largest codebook, and at least 16384 frames, are enough.
-
     random_state : int, RandomState or None, default=0
         Seed of the draw and of k-means.
 
@@ -55,7 +52,6 @@ class CodebookQuantizer(SequenceTransformer):
     ----------
     codebooks_ : list of ndarray of shape (n_codewords, n_channels)
         The codewords, in standardized units.
-
     scaler_ : Standardize or None
         The learned scaling; None if `standardize` is False.
 
@@ -213,13 +209,10 @@ class HashingQuantizer(SequenceTransformer):
     ----------
     mean_ : ndarray of shape (n_channels,)
         Mean of the training frames.
-
     components_ : ndarray of shape (min(n_bits, n_channels), n_channels)
         Principal axes.
-
     low_, ranges_ : ndarray of shape (min(n_bits, n_channels),)
         Smallest value and length of the range of each component.
-
     modes_ : list of (int, int)
         Component and number of half waves of each bit.
 

@@ -107,7 +107,6 @@ def load(path: str | Path, *, memory_limit: int | str | None = None) -> Any:
     ----------
     path : str or Path
         The file.
-
     memory_limit : int or str, default=None
         Largest size of the model: bytes, or text such as ``"500 MB"``. The default is 8 GiB.
 

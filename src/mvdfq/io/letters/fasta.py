@@ -125,28 +125,22 @@ def read_fasta(
     ----------
     path : str or Path
         The file.
-
     label : str or int, default=None
         Where the class stands in the header: a regular expression, or the number of a word (0 is
         the id). The class is the first part in parentheses, or the whole match without
         parentheses.
-
     group : str or int, default=None
         Where the group stands in the header, in the same form as `label`.
-
     alphabet : {"auto", "protein", "dna", "rna", None}, default="auto"
         Which letters may occur, with ambiguity codes and gaps (``-`` and ``.``). None allows any
         character. ``"protein"`` allows all letters and ``*``, so DNA is accepted too.
         ``"auto"`` is ``"dna"`` for both strands, ``"protein"`` otherwise.
-
     lower : {"upper", "mask", "keep"}, default="upper"
         ``"upper"`` turns lower case into upper case. ``"mask"`` reads lower case as masked
         residues, which become X (N in nucleic acids). ``"keep"`` changes nothing.
-
     strands : {"one", "both"}, default="one"
         ``"both"`` joins each nucleic acid with its reverse complement, see `both_strands`; RNA
         needs ``alphabet="rna"``.
-
     skip_bad : bool, default=False
         Leave out bad records and list them in `Dataset.skipped`; by default the first bad record
         raises an error.

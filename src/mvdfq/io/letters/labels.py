@@ -65,10 +65,8 @@ class HomologyTask(Short):
     ----------
     family : str
         The name of the family.
-
     train, test : ndarray of int
         Indices of the sequences to learn from and to rank.
-
     y_train, y_test : ndarray of bool
         Which of these sequences are positive.
 
@@ -109,7 +107,6 @@ def homology_tasks(
     ----------
     names : sequence of str
         Ids of the sequences, `Dataset.names`.
-
     splits : mapping of str to mapping of str to sequence of str
         Family -> role -> ids, as `read_splits` returns it.
 

@@ -36,13 +36,11 @@ def read_profiles(path: str | Path, *, values: str = "log-odds", skip_bad: bool 
         A file, which may hold several models, or a folder of files of one format. If all files
         lie in sub-folders, the sub-folders are the classes. An npz file holds log-odds only, in
         the arrays ``pssm`` (n_positions, 20) and ``start`` (n + 1).
-
     values : {"log-odds", "probabilities"}, default="log-odds"
         Log-odds are the unchanged scores of a PSSM. Emissions become bits over the background
         frequencies of Robinson and Robinson; an emission below 0.0001 counts as 0.0001.
         Probabilities, which `mvdfq.Profile` takes, are the unchanged emissions;
         `log_odds_to_probabilities` computes them from scores.
-
     skip_bad : bool, default=False
         Leave out bad files and list them in `Dataset.skipped`; by default the first bad file
         raises an error.
@@ -142,10 +140,8 @@ def log_odds_to_probabilities(
     ----------
     X : Sequences, or list of arrays of shape (20, n_positions)
         Log-odds :math:`s`, one row per amino acid.
-
     scale : float, default=0.3176
         Nats per unit: the default is the unit of PSI-BLAST's scores; bits have ``np.log(2)``.
-
     background : array-like of shape (20,) or "uniform", default=None
         Frequencies :math:`q`; None means the frequencies of Robinson and Robinson, as in BLAST.
 

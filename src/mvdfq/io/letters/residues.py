@@ -75,7 +75,6 @@ def reverse_complement(sequence: str, alphabet: str = "dna") -> str:
     ----------
     sequence : str
         Bases, ambiguity codes of IUPAC, gaps (``-`` and ``.``) and X. Upper and lower case stay.
-
     alphabet : {"dna", "rna"}, default="dna"
         Whether A pairs with T or with U.
 
@@ -109,7 +108,6 @@ def both_strands(X: Iterable[str], alphabet: str = "dna") -> Sequences:
     ----------
     X : list of str
         Nucleic acids, see `reverse_complement`.
-
     alphabet : {"dna", "rna"}, default="dna"
         Whether A pairs with T or with U.
 
@@ -147,10 +145,8 @@ def substitution_rows(
     X : list of str
         Protein sequences. B is read as the mean of D and N, Z of E and Q, J of I and L, U as C
         and O as K; X, ``*``, ``-`` and ``.`` are missing values.
-
     matrix : {"BLOSUM45", "BLOSUM62", "BLOSUM80", "PAM250"}, default="BLOSUM62"
         The matrix. BLOSUM62 is in halves of a bit, the other matrices are in thirds of a bit.
-
     lower : {"upper", "mask"}, default="upper"
         ``"upper"`` reads lower case as upper case. ``"mask"`` reads lower case as missing.
 
@@ -194,13 +190,11 @@ def property_rows(
     ----------
     X : list of str
         Protein sequences; odd letters are read as in `substitution_rows`.
-
     scales : sequence of str, or mapping of name to mapping, default=all scales with a name
         Some of ``"hydropathy"`` (Kyte and Doolittle 1982), ``"volume"`` (Zamyatnin 1972),
         ``"charge"`` (Klein et al. 1984), ``"polarity"`` (Grantham 1974), ``"helix"`` and
         ``"strand"`` (Chou and Fasman 1978) and ``"flexibility"`` (Vihinen et al. 1994), or your
         own scales: name -> letter -> number, for all twenty amino acids.
-
     lower : {"upper", "mask"}, default="upper"
         ``"upper"`` reads lower case as upper case. ``"mask"`` reads lower case as missing.
 

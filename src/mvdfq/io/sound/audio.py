@@ -50,7 +50,6 @@ def read_audio(
         A folder with one sub-folder per class (files may lie deeper), a folder with a table
         ``metadata.csv`` (columns ``file_name,label[,group]``), or files without labels: a folder
         of files, a list of files or a single file.
-
     recipe, silence, skip_bad, n_jobs, cache, progress : see `mvdfq.io.read`
         `Dataset.remarks` names the share of frames of digital silence. By default the first
         problem is raised: first problems of the folder, then of the files, by name. The cache

@@ -30,51 +30,37 @@ class AudioRecipe:
     ----------
     sr : int, default=22050
         Samples per second; sound of another rate is resampled to this one.
-
     n_mfcc : int, default=13
         Number of coefficients.
-
     delta, fft64 : bool, default=False
         Add the slope of every coefficient (`numpy.gradient` along time), and 64 log-spectrum
         bands, see `log_bands`: 13 + 64 = 77 rows.
-
     n_fft, hop_length : int, default=2048 and 512
         Length of the Fourier transform, and samples from one frame to the next.
-
     win_length : int, default=None
         Samples under the window; `n_fft` if None.
-
     window : str or tuple, default="hann"
         A window of `scipy.signal.get_window`.
-
     center : bool or "snip", default=True
         True: frame t is centred on sample ``t * hop_length``, with zeros beyond the ends. False:
         frame t begins there and takes `n_fft` samples. ``"snip"``: frame t begins there and takes
         `win_length` samples, so that short windows reach the end (not in librosa).
-
     n_mels : int, default=128
         Number of mel bands, from 0 Hz to half the sampling rate.
-
     htk : bool, default=False
         The mel scale of HTK instead of Slaney's.
-
     mel_norm : {"slaney", None}, default="slaney"
         Triangles of equal area, or (None) of height 1.
-
     log : {"db", "ln"}, default="db"
         Decibel, or (not in librosa) the natural logarithm.
-
     amin : float, default=1e-10
         Energy below `amin` is raised to `amin`; with ``log="ln"``, `amin` is added to all energy.
-
     top_db : float, default=80.0
         With ``log="db"``, values more than `top_db` below the loudest value are raised.
-
     silence : {"missing", "keep"}, default="keep"
         ``"missing"``: the rows of a frame whose samples are all exactly zero (digital silence) are
         missing values (not in librosa), so that padding tells nothing. ``"keep"``: the rows
         are the logarithm of `amin`.
-
     max_duration : float, default=14400
         Longest recording that is read, in seconds (four hours).
 
@@ -254,7 +240,6 @@ def audio_recipe(recipe: AudioRecipe | str | None, silence: str | None = None) -
     recipe : AudioRecipe, str or None
         A recipe, or a name in `AUDIO_RECIPES`, with ``+delta`` or ``+fft64`` after it for the
         rows to be added.
-
     silence : {"missing", "keep"}, default=None
         Replaces the setting of the recipe.
 
@@ -305,10 +290,8 @@ def log_bands(
     ----------
     y : array-like of shape (n_samples,)
         The signal, floating-point.
-
     n_bands : int, default=64
         Number of bands; it must divide ``n_fft / 2``.
-
     n_fft, hop_length, win_length, window, center, log, amin, top_db : see `AudioRecipe`
         Frames and logarithm.
 

@@ -238,10 +238,8 @@ def write_npz(
     ----------
     path : str or Path
         The file.
-
     X : Sequences, list of array-like or 3-D array
         The sequences; channel names, sampling rate and symbolic channels are kept.
-
     y, names, groups, split : array-like of shape (n_sequences,), default=None
         Per sequence: the label (number or text), the name, the group (a speaker, an album), and
         ``"train"`` or ``"test"``.

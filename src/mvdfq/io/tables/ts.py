@@ -168,16 +168,12 @@ def write_ts(
     ----------
     path : str or Path
         The file; compressed if its name ends in ``.gz``.
-
     X : Sequences, list of array-like or 3-D array
         The sequences, as every estimator takes them, without symbolic channels.
-
     y : array-like of shape (n_sequences,), default=None
         Labels, without colons or missing values. Floats are written as targets of a regression.
-
     problem_name : str, default=None
         The name of the data set; by default the name of the file.
-
     comment : str, default=""
         Text for the top of the file.
 

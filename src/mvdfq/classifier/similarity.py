@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from mvdfq.sequences import Sequences
-from mvdfq.terms.total import Points
+from mvdfq.terms.fitted import Points
 
 
 @dataclass(frozen=True)

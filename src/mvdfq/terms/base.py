@@ -109,7 +109,7 @@ class Fitting(Protocol):
         raise NotImplementedError
 
     def sketch(self, name: str) -> np.ndarray | None:
-        """Return the sketches of the training sequences, without the share, see `sketch.py`.
+        """Return the sketches of the training sequences, without the share, see `projection`.
 
         None if the fitted term keeps the training sequences, and compares exactly.
         """

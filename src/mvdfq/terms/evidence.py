@@ -20,8 +20,8 @@ from mvdfq.kernels.base import Row
 from mvdfq.kernels.counting import GroupTask, Occurrences
 from mvdfq.kernels.keys import rank_words, word_keys
 from mvdfq.symbols.base import Symbols
+from mvdfq.terms.baseline import Evidence, WordBlock
 from mvdfq.terms.dense_evidence import SeenWords, dense_evidence, is_dense
-from mvdfq.terms.evidence_words import Evidence, WordBlock
 from mvdfq.terms.word_table import GroupTable, group_table, summed_words
 
 # The word table of one group has no memory limit: the table is made, used and dropped.

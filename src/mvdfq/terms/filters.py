@@ -28,8 +28,7 @@ from mvdfq.sequences import Sequences, check_sequences
 from mvdfq.symbols import ThresholdQuantizer
 from mvdfq.symbols.base import Symbols, numbered
 from mvdfq.terms.base import Found, Source, Term, Work
-from mvdfq.terms.baseline import View
-from mvdfq.terms.evidence_words import Evidence
+from mvdfq.terms.baseline import Evidence, View
 from mvdfq.terms.feature_blocks import Block, MatrixBlock, SideBySide
 from mvdfq.terms.fitted import StandardTerm, TermRows
 from mvdfq.terms.standard import Learned, Piece, StandardFitting, gathered, on_gpu

@@ -177,7 +177,7 @@ def held_out(
 
 
 def projected(z: torch.Tensor, matrix: Any) -> np.ndarray:
-    """Return ``z @ matrix`` of a `projection` of `sketch.py`: one entry per line of the matrix."""
+    """Return ``z @ matrix`` of a `projection`: one entry per line of the matrix."""
     places = to_device(matrix.indices.astype(np.int64), str(z.device))
     signs = to_device(matrix.data, str(z.device))
     out = torch.zeros((len(z), matrix.shape[1]), dtype=torch.float64, device=z.device)

@@ -12,6 +12,7 @@ from functools import cached_property, partial
 from importlib import import_module
 from itertools import pairwise
 from typing import Any, NamedTuple
+from zlib import crc32
 
 import numpy as np
 import scipy.sparse as sp
@@ -27,7 +28,6 @@ from mvdfq.gram.plan import Plan, spread_of_sums
 from mvdfq.kernels import Group, Kernel
 from mvdfq.kernels.base import Row
 from mvdfq.symbols.base import Symbols
-from mvdfq.terms.sketch import WIDTH, projection
 from mvdfq.terms.svm import FoldMachine
 from mvdfq.terms.typical import inverse
 
@@ -46,6 +46,10 @@ MOST_WEIGHED = 1000
 # Means that a term keeps at most, words times classes: 64 MB. With so many classes, the mean of
 # all other classes is nearly the mean of all classes, which is kept then.
 MOST_MEANS = 2**25
+# Numbers of a sketch, a byte each in a model file; a power of two.
+WIDTH = 2**11
+# Constants of SplitMix64 (G. Steele, D. Lea, C. Flood, 2014).
+STEP, FIRST, SECOND = 0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
 
 
 def root_shares(symbols: Symbols, plan: Plan, rows: np.ndarray) -> Any:
@@ -84,6 +88,33 @@ def rows_of_pieces(plan: Plan) -> list[np.ndarray]:
 def factor_of(spreads: np.ndarray) -> np.ndarray:
     """Return 1 / deviations of single words, 0 for a word that is left out."""
     return inverse(spreads.astype(np.float64))
+
+
+def projection(name: str, columns: np.ndarray, factor: Any = 1.0) -> sp.csr_array:
+    r"""Return the matrix (n_columns, WIDTH) that adds columns, times factors, to a sketch.
+
+    Sketches are short vectors whose products are about the kernel values of two sequences,
+
+    .. math:: s_j(x) = \sqrt{s_v} \sum_{u : h(u) = j} \varepsilon_u \, \phi_u(x) / \sigma_u - c_j,
+              \qquad \mathrm{E} \langle s(x), s(z) \rangle = K(x, z)
+
+    Every word `u` of a term with the share :math:`s_v` is added to one place :math:`h(u)` with a
+    sign :math:`\varepsilon_u`: bits of a hash of the `name` of the term and the number of the
+    word among the columns of the term, so no matrix is stored. The sketch of a mean sequence
+    :math:`c` is taken off. The standard deviation of a cosine is at most
+    :math:`\sqrt{1 / 2048}`, about 0.02, and 0 for equal sequences. Reference: M. Charikar, K. Chen,
+    M. Farach-Colton, "Finding frequent items in data streams", 2002.
+    """
+    bits = columns.astype(np.uint64) + np.uint64(crc32(name.encode()) << 32)
+    bits *= np.uint64(STEP)  # wraps around, as all products here
+    for shift, multiplier in [(30, FIRST), (27, SECOND), (31, 1)]:
+        bits ^= bits >> np.uint64(shift)
+        bits *= np.uint64(multiplier)
+    places = (bits % np.uint64(WIDTH)).astype(np.int32)
+    signs = 1 - 2 * (bits >> np.uint64(63)).astype(np.float32)
+    ends = np.arange(len(columns) + 1, dtype=np.int32)
+    entries = (signs * np.asarray(factor, np.float32), places, ends)
+    return sp.csr_array(entries, shape=(len(columns), WIDTH))
 
 
 class Learned(NamedTuple):

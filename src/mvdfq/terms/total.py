@@ -11,121 +11,22 @@ what a machine learned of the columns of a term belongs to the term.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from mvdfq._engines.choice import side_by_side
 from mvdfq._utils.checks import parse_memory
-from mvdfq._utils.short import Short
-from mvdfq._utils.threads import Report, one_blas_thread
+from mvdfq._utils.threads import Report
 from mvdfq.frames.base import UnknownShares
-from mvdfq.gram.plan import inverse_root, spread_of_sums
+from mvdfq.gram.plan import spread_of_sums
 from mvdfq.terms.base import Fitting, Found, Source, Term, Work
 from mvdfq.terms.feature_blocks import Block, Labelled, SideBySide
-from mvdfq.terms.fitted import FittedTerm
-from mvdfq.terms.sketch import WIDTH, in_bytes
+from mvdfq.terms.fitted import FittedSum, FittedTerm, in_bytes, width_of
 from mvdfq.terms.standard import Scale, means_of_classes
 from mvdfq.terms.svm import FoldMachine, Margins
-from mvdfq.terms.typical import Nearness, added, inverse
-
-
-@dataclass(frozen=True)
-class Points:
-    """Sequences to compare: their sketches, and how the terms without sketches read them."""
-
-    sketch: np.ndarray
-    read: list[Any]
-
-    def __getitem__(self, rows: Any) -> "Points":
-        return Points(self.sketch[rows], [one[rows] for one in self.read])
-
-
-@dataclass(repr=False)
-class FittedSum(Short):
-    """Fitted terms and the intercepts of their sum: what a classifier knows.
-
-    `sketches` (n_sequences, WIDTH) times `scales` (n_sequences,) are the sketches of training
-    sequences, see `sketch.py`; their width is 0 if all terms keep the training sequences.
-    """
-
-    terms: list[FittedTerm]
-    intercepts: np.ndarray
-    sketches: np.ndarray
-    scales: np.ndarray
-
-    @property
-    def constant(self) -> np.ndarray:
-        """The margins of a sequence whose words add up to 0 in every term."""
-        return sum((term.intercepts for term in self.terms), start=self.intercepts)
-
-    def read(self, X: Any) -> list[Any]:
-        """Return sequences as each term reads them."""
-        return [term.read(X) for term in self.terms]
-
-    def sums(self, read: list[Any]) -> dict[str, np.ndarray]:
-        """Return what the words of each term add to the margins, by the name of the term."""
-        return {t.name: t.sums(mine) for t, mine in zip(self.terms, read, strict=True)}
-
-    def knows_means(self, n_classes: int) -> bool:
-        """Tell whether all terms know the means of all classes, for `nearness`."""
-        return all(
-            term.train is not None or {one.shape[-1] for one in term.class_means} == {n_classes}
-            for term in self.terms
-        )
-
-    def nearness(self, read: list[Any], y: np.ndarray) -> Nearness:
-        """Return the products of sequences with the means of the classes, over all terms.
-
-        `y` are the classes of the training sequences.
-        """
-        pairs = zip(self.terms, read, strict=True)
-        with one_blas_thread():  # the last bits depend on the number of threads
-            return added(term.nearness(mine, y).times(term.share) for term, mine in pairs)
-
-    @cached_property
-    def _train(self) -> Points:  # a name that model files leave out
-        """The training sequences that are kept."""
-        kept = [term.train for term in self.terms if term.train is not None]
-        return Points(self.sketches * self.scales[:, None], kept)
-
-    def points(self, read: list[Any]) -> Points:
-        """Return sequences as `likeness` compares them."""
-        sketch, kept = np.zeros((len(read[0]), self.sketches.shape[1])), []
-        for term, mine in zip(self.terms, read, strict=True):
-            if term.train is not None:
-                kept.append(mine)
-            elif sketch.size:  # a term of a user need not have sketches
-                sketch += term.sketch(mine)
-        return Points(sketch.astype(np.float32), kept)
-
-    def likeness(self, left: Points, right: Points | None = None) -> np.ndarray:
-        r"""Return how alike sequences are, (n_left, n_right); None means training sequences.
-
-        .. math:: K(x, z) \big/ \sqrt{K(x, x) \, K(z, z)}, \qquad K = \sum_v s_v K_v
-
-        The kernel values of terms that keep training sequences are exact, the values of all other
-        terms are products of sketches.
-        """
-        right = self._train if right is None else right
-        kernels = [term for term in self.terms if term.train is not None]
-        with one_blas_thread():  # the last bits depend on the number of threads
-            K = (left.sketch @ right.sketch.T).astype(float)
-        for term, a, b in zip(kernels, left.read, right.read, strict=True):
-            K += term.share * term.compare(a, b)
-        # plain kernels are normalized
-        own = sum(term.share for term in kernels)
-        norms = [own + np.einsum("ij,ij->i", one.sketch, one.sketch) for one in (left, right)]
-        K *= inverse_root(norms[0])[:, None]
-        K *= inverse_root(norms[1])
-        return np.minimum(K, 1, out=K)  # not 1 + rounding error
-
-
-def width_of(terms: Sequence[FittedTerm]) -> int:
-    """Return the width of sketches: 0 if all terms keep the training sequences."""
-    return 0 if all(term.train is not None for term in terms) else WIDTH
+from mvdfq.terms.typical import inverse
 
 
 class Total:

@@ -16,9 +16,8 @@ from mvdfq.gram.features import SequenceFeatures
 from mvdfq.kernels import Kernel, Words
 from mvdfq.symbols.base import Symbols
 from mvdfq.terms.base import Fitting, Found, Source, Term, Work
-from mvdfq.terms.baseline import View
+from mvdfq.terms.baseline import Evidence, View
 from mvdfq.terms.dense_evidence import SeenWords, dense_evidence
-from mvdfq.terms.evidence_words import Evidence
 from mvdfq.terms.feature_blocks import Block, WordColumns
 from mvdfq.terms.fitted import FIRST_NAME, ReadingTerm, StandardTerm
 from mvdfq.terms.plain import PlainTerm

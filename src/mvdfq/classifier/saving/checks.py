@@ -17,8 +17,8 @@ from mvdfq.classifier.saving.kinds import check_kinds
 from mvdfq.frames.base import steps_of
 from mvdfq.frames.learned import LearnedError, check_array, require, require_array
 from mvdfq.gram.vocabulary import Vocabulary
-from mvdfq.terms.sketch import WIDTH
-from mvdfq.terms.total import width_of
+from mvdfq.terms.fitted import width_of
+from mvdfq.terms.standard import WIDTH
 from mvdfq.terms.word_table import has_table
 
 # Each thread plans its own working memory, and has a stack.

@@ -23,16 +23,12 @@ from mvdfq._utils.checks import parse_memory
 from mvdfq._utils.short import Short
 from mvdfq._utils.threads import run_in_order
 from mvdfq.frames.base import shares_of
-from mvdfq.gram.features import SequenceFeatures
-from mvdfq.gram.plan import Plan, spread_of_sums
-from mvdfq.kernels import Group, Kernel
+from mvdfq.gram.plan import spread_of_sums
+from mvdfq.kernels import Group
 from mvdfq.kernels.base import Row
-from mvdfq.symbols.base import Symbols
 from mvdfq.terms.svm import FoldMachine
 from mvdfq.terms.typical import inverse
 
-# Rows of one piece.
-ROWS = 8
 # Columns with a deviation below this are constant but for rounding: shares are at most 1.
 SMALLEST = 1e-6
 # If an alphabet has at most this many words, words are numbered by their keys. Prediction then
@@ -50,39 +46,6 @@ MOST_MEANS = 2**25
 WIDTH = 2**11
 # Constants of SplitMix64 (G. Steele, D. Lea, C. Flood, 2014).
 STEP, FIRST, SECOND = 0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
-
-
-def root_shares(symbols: Symbols, plan: Plan, rows: np.ndarray) -> Any:
-    """Return the roots of the shares of all words of rows of one alphabet, see `count_at_keys`.
-
-    A sparse matrix; on a graphics card, a dense tensor.
-    """
-    engine = current_engine()
-    if engine.name == "gpu":
-        return on_gpu().root_shares(symbols, plan, rows, engine.device)
-    found = [plan.kernel.row([symbols], r) for r in rows.tolist()]
-    return count_at_keys(found, plan.groups(int(rows[0])), plan.n_levels, roots=True)
-
-
-def reader_of_words(symbols: Symbols, kernel: Kernel, pyramid: int) -> SequenceFeatures:
-    """Return the reader of the words of all rows."""
-    options: Any = {"normalize": False, "pyramid": pyramid, "constant_rows": "keep"}
-    reader = SequenceFeatures(kernel, manifold=True, **options)
-    # only the plan: a table has a slot for every possible word, so no word is listed
-    reader._fit_plan(symbols, listed=True)
-    return reader
-
-
-def rows_of_pieces(plan: Plan) -> list[np.ndarray]:
-    """Return a few rows for each piece: they stand side by side and have one alphabet.
-
-    Many rows would take much memory, and one row alone makes a product of matrices with few
-    columns, which is slower than its size.
-    """
-    # where the size of the alphabet changes
-    cuts = np.flatnonzero(np.diff(plan.n_symbols, prepend=-1, append=-1))
-    ends = [(start, b) for a, b in pairwise(cuts.tolist()) for start in range(a, b, ROWS)]
-    return [np.arange(start, min(start + ROWS, b)) for start, b in ends]
 
 
 def factor_of(spreads: np.ndarray) -> np.ndarray:
@@ -219,7 +182,7 @@ class StandardFitting:
             self._kept.append(z if room > 0 else None)
         # the variance of all features together: each word has variance 1. All words may be left
         # out, and the sum divides by the size
-        self.size = max(sum(scale.kept.size for scale in self.scales), 1)
+        self.size: float = max(sum(scale.kept.size for scale in self.scales), 1)
         size = float(sum(told.sum() for told in self.told)) or 1.0
         self.weighed = None if weighed is None else (weighed, size)
 

@@ -21,10 +21,10 @@ from mvdfq._utils.checks import parse_memory
 from mvdfq._utils.threads import Report
 from mvdfq.frames.base import UnknownShares
 from mvdfq.gram.plan import spread_of_sums
-from mvdfq.terms.base import Fitting, Found, Source, Term, Work
+from mvdfq.terms.base import Fitting, Source, Term, Work
 from mvdfq.terms.feature_blocks import Block, Labelled, SideBySide
 from mvdfq.terms.fitted import FittedSum, FittedTerm, in_bytes, width_of
-from mvdfq.terms.standard import Scale, means_of_classes
+from mvdfq.terms.standard import Learned, Scale, means_of_classes
 from mvdfq.terms.svm import FoldMachine, Margins
 from mvdfq.terms.typical import inverse
 
@@ -122,7 +122,6 @@ class LinearTotal:
     def __init__(self, terms: Sequence[Term], X: Any, y: np.ndarray, work: Work) -> None:
         found = [term.source(X, y, work) for term in terms]
         self.sources = [source for source in found if source is not None]
-        self.n_jobs = work.n_jobs
         # sources, the means and factors of their columns in use, and their shares in the sum
         self.measured: list[tuple[Source, Scale, float]] = []
         self.means = np.empty((0, 0))
@@ -148,7 +147,8 @@ class LinearTotal:
         """Measure all columns in one pass over the blocks; leave out columns that do not count."""
         # one pass over the sequences for all terms: reading them again costs more than the sums
         n, *sums = blocks.sum(_column_sums, report=report)
-        ends = np.cumsum([source.n_columns for source in self.sources])[:-1]
+        sizes = [sum(len(kept) for *_, kept in source.pieces) for source in self.sources]
+        ends = np.cumsum(sizes)[:-1]
         parts = zip(*(np.split(one, ends) for one in sums), strict=True)
         pairs = list(zip(self.sources, parts, strict=True))
         n_terms, alone = len(pairs), len(pairs) == 1 and pairs[0][0].min_share is None
@@ -180,15 +180,19 @@ class LinearTotal:
         ends = np.cumsum([len(scale.mean) for _, scale, _ in self.measured])[:-1]
         terms: list[FittedTerm] = []
         intercepts = margins.intercepts.astype(float)
-        learned = np.split(margins.coefficients.astype(float), ends)
+        coefficients = np.split(margins.coefficients.astype(float), ends)
         kept = [None] * len(self.measured) if train is None else train
-        parts = zip(self.measured, learned, np.split(self.means, ends), kept, strict=True)
+        parts = zip(self.measured, coefficients, np.split(self.means, ends), kept, strict=True)
         for (source, scale, share), mine, means, read in parts:
             weights = scale.factor[:, None] * mine
             # words that are left out have the factor 0
             spreads = np.sqrt(share) * inverse(scale.factor)
-            found = Found(scale.mean, means, spreads, weights, share, self.n_jobs)
-            terms.append(source.finish(found, read))
+            pieces = source.pieces
+            cuts = np.cumsum([len(columns) for *_, columns in pieces])[:-1]
+            numbers = (np.split(one, cuts) for one in (weights, scale.mean, means, spreads))
+            each = zip(pieces, *numbers, strict=True)
+            learned = (Learned(*piece, *of_piece) for piece, *of_piece in each)
+            terms.append(source.finish(learned, share, read))
             if source.min_share is not None:  # the means are in the intercepts of the term
                 intercepts = intercepts + scale.mean @ weights
         total = FittedSum(terms, intercepts, *in_bytes(np.empty((0, width_of(terms)))))

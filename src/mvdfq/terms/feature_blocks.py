@@ -19,12 +19,13 @@ from mvdfq.terms.standard import column_sums
 
 @dataclass(frozen=True, repr=False)
 class CountedRow(Short):
-    """Root shares of the words of one row: counts as a sparse matrix, and a scale per sequence."""
+    """Root shares of the words of one row: counts as a sparse matrix, and a scale per sequence.
 
-    indptr: np.ndarray
-    columns: np.ndarray
-    counts: np.ndarray
-    scale: np.ndarray
+    `arrays` are those of the compiled loops: the first entry of each sequence, the columns and the
+    counts of entries, and the scales.
+    """
+
+    arrays: tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
     n_columns: int
 
     @classmethod
@@ -35,12 +36,7 @@ class CountedRow(Short):
         if counts.size and counts.max() < 256 and (counts == np.floor(counts)).all():
             counts = counts.astype(np.uint8)
         columns = matrix.indices.astype(np.uint16 if n_words <= 2**16 else np.int32)
-        return cls(matrix.indptr.astype(np.int64), columns, counts, scale, n_words)
-
-    @property
-    def arrays(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """The arrays as the compiled loops read them."""
-        return self.indptr, self.columns, self.counts, self.scale
+        return cls((matrix.indptr.astype(np.int64), columns, counts, scale), n_words)
 
     @property
     def nbytes(self) -> int:
@@ -49,7 +45,7 @@ class CountedRow(Short):
 
     def times(self, weights: np.ndarray) -> np.ndarray:
         """Return the product with weights (n_columns, n), in single precision."""
-        out = np.zeros((len(self.scale), weights.shape[1]), np.float32)
+        out = np.zeros((len(self.arrays[3]), weights.shape[1]), np.float32)
         multiply_counts(*self.arrays, False, weights, out)
         return out
 

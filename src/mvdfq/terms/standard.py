@@ -97,36 +97,24 @@ class Learned(NamedTuple):
     means: np.ndarray
     spreads: np.ndarray
 
-    @property
-    def intercepts(self) -> np.ndarray:
-        """What centring adds to the margins: it moves every sequence by the same amount."""
-        return -self.mean @ self.weights
-
-    @property
-    def n_columns(self) -> int:
-        """Number of words of all rows, with those that are left out."""
-        return self.n_words * len(self.rows)
-
-    def centre(self, name: str, first: int) -> np.ndarray:
-        """Return the sketch of a mean sequence, by the deviations that a model file holds.
-
-        `first` is the number of the first column of the piece among the columns of the term.
-        """
-        factor = factor_of(self.spreads.astype(np.float16))
-        return (self.mean * factor) @ projection(name, first + self.kept)
-
 
 def gathered(
     name: str, pieces: Iterable[Learned], place: Callable[[Learned], None]
 ) -> dict[str, np.ndarray]:
-    """Place what was learned of pieces that follow each other; return intercepts and centre."""
+    """Place what was learned of pieces that follow each other; return intercepts and centre.
+
+    Centring moves every sequence by the same amount, the intercepts. The centre is the sketch of a
+    mean sequence.
+    """
     intercepts: Any = 0.0
     centre, first = np.zeros(WIDTH), 0
     for one in pieces:
         place(one)
-        intercepts = intercepts + one.intercepts
-        centre += one.centre(name, first)
-        first += one.n_columns
+        intercepts = intercepts + -one.mean @ one.weights
+        # by the deviations that a model file holds
+        factor = factor_of(one.spreads.astype(np.float16))
+        centre += (one.mean * factor) @ projection(name, first + one.kept)
+        first += one.n_words * len(one.rows)
     return {"intercepts": intercepts, "centre": centre.astype(np.float32)}
 
 
@@ -332,10 +320,9 @@ def column_sums(shares: Any, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray
 def _measured(
     min_share: float, y: np.ndarray | None, weight: np.ndarray, piece: Piece
 ) -> tuple[Scale, Any, np.ndarray, np.ndarray, np.ndarray | None]:
-    """Return the scale of a piece, its features and their products; runs in a thread.
+    """Return the scale, features and products of a piece, what words tell of `y`, products by it.
 
-    Then what the words tell of the classes `y`, and the products weighed by it; ones and None
-    without `y`.
+    Without `y`, words tell 1, and the last products are None. Runs in a thread.
     """
     shares = piece.make()
     scale = Scale.of(shares, min_share, weight)

@@ -185,7 +185,7 @@ def term_on(reader, alpha):
     """A term on a fitted kernel."""
     result = reader.compare(reader.train_, None)[1]
     kept = {"norms": result.left, "scale": result.scale}
-    return FittedKernel.of("words", [], reader, alpha, 1.0, **kept)
+    return FittedKernel.of(alpha, 1.0, reader, name="words", encoders=[], **kept)
 
 
 def by_kernel(term, K):

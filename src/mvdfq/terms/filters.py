@@ -286,12 +286,7 @@ class FittedFilters(StandardTerm):
 
     @classmethod
     def of(
-        cls,
-        name: str,
-        encoders: list[Pipeline],
-        n_jobs: int | None,
-        learned: Iterable[Learned],
-        share: float,
+        cls, name: str, encoders: list[Any], n_jobs: Any, learned: Iterable[Learned], share: float
     ) -> "FittedFilters":
         """Return the term, given what was learned of the words of each encoder."""
         banks: list[FilterBank] = []

@@ -161,7 +161,7 @@ class PlainTerm(Term):
             n = reader.n_features
             reader.columns_ = all_words(reader.plan_) if n is None else Buckets(n)
             reader.n_features_out_ = reader.columns_.size
-        make = partial(FittedFeatures.of, self.name, encoders, reader)
+        make = partial(FittedFeatures.of, name=self.name, encoders=encoders, reader=reader)
         return PlainSource(None, encoders, make, reader)
 
     def kernel_of(self, symbols: Any, work: Work) -> SequenceKernel:
@@ -261,10 +261,11 @@ class PlainFitting(Fitting):
 
     def finish(self, coefficients: np.ndarray, share: float) -> FittedPlain:
         """Return the term, with its training sequences or their features."""
-        about = self.name, self.encoders, self.reader, coefficients, share
+        about: Any = {"name": self.name, "encoders": self.encoders, "reader": self.reader}
         if self.result is None:
-            return FittedFeatures.of(*about, kept=self.values)
-        return FittedKernel.of(*about, norms=self.result.left, scale=self.result.scale)
+            return FittedFeatures.of(coefficients, share, kept=self.values, **about)
+        about |= {"norms": self.result.left, "scale": self.result.scale}
+        return FittedKernel.of(coefficients, share, **about)
 
 
 @dataclass(frozen=True)

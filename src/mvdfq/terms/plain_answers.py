@@ -35,20 +35,12 @@ class FittedPlain(ReadingTerm):
     memory_limit: Any = None
 
     @classmethod
-    def of(
-        cls,
-        name: str,
-        encoders: list[Any],
-        reader: Any,
-        coefficients: np.ndarray,
-        share: float,
-        **kept: Any,
-    ) -> Any:
-        """Return the term, given the coefficients of its machines and what else it keeps."""
-        about: dict[str, Any] = {"name": name, "encoders": encoders, "share": share, **kept}
+    def of(cls, coefficients: np.ndarray, share: float, reader: Any, **about: Any) -> Any:
+        """Return the term, given the coefficients of its machines."""
         return cls(
             reader=reader,
             coefficients=coefficients,
+            share=share,
             intercepts=_least(reader) * coefficients.sum(axis=0),
             memory_limit=reader.memory_limit,
             n_jobs=reader.n_jobs,

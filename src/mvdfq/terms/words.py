@@ -122,13 +122,12 @@ class WordTerm(Term):
             return self.plain().fitting(encoders, symbols, y, work)
         # a sequence without words teaches only that it has none: the user should know
         warn_wordless(symbols.n_present)
-        reader = self._reader(symbols)
+        reader, make = self._made_by(encoders, symbols, work)
         plan = reader.plan_
         pieces = [
             Piece(rows, partial(root_shares, symbols, plan, rows), encoders)
             for rows in rows_of_pieces(plan)
         ]
-        make = partial(FittedWords.of, self.name, encoders, reader, work.n_jobs)
         return StandardFitting(pieces, y, self.min_share, work, make, n_threads(work.n_jobs))
 
     def source(self, X: Any, y: np.ndarray, work: Work) -> Source:
@@ -136,8 +135,8 @@ class WordTerm(Term):
         encoders, symbols = fit_encoders([self.frames, self.symbols], X, y)
         if not self._has_few_words(symbols):
             return self.plain().source_of(encoders, symbols, work)
-        reader = self._reader(symbols)
-        plan, make = reader.plan_, partial(FittedWords.of, self.name, encoders, reader, work.n_jobs)
+        reader, make = self._made_by(encoders, symbols, work)
+        plan = reader.plan_
         firsts = plan.first_slots(np.arange(len(plan.n_symbols)))
         sizes = np.sum([np.diff(first) for first in firsts], axis=0) * len(plan.cells)
         kept = [np.arange(size) for size in sizes]
@@ -150,14 +149,16 @@ class WordTerm(Term):
             (symbols.n_symbols.astype(float) ** longest <= DENSE_WORDS).all()
         )
 
-    def _reader(self, symbols: Symbols) -> SequenceFeatures:
+    def _made_by(self, encoders: list[Any], symbols: Symbols, work: Work) -> tuple[Any, Any]:
+        """Return the reader of the words, and what makes the fitted term."""
         # standardizing takes weights of layouts out again, so they would only cost time
         kernel = clone(self.kernel).set_params(weights=None)
         options: Any = {"normalize": False, "pyramid": self.pyramid, "constant_rows": "keep"}
         reader = SequenceFeatures(kernel, manifold=True, **options)
         # only the plan: a table has a slot for every possible word, so no word is listed
         reader._fit_plan(symbols, listed=True)
-        return reader
+        about: Any = {"name": self.name, "encoders": encoders, "n_jobs": work.n_jobs}
+        return reader, partial(FittedWords.of, reader=reader, **about)
 
 
 @dataclass(frozen=True)
@@ -215,17 +216,9 @@ class FittedWords(StandardTerm, ReadingTerm):
     spreads: list[np.ndarray]
 
     @classmethod
-    def of(
-        cls,
-        name: str,
-        encoders: list[Any],
-        reader: SequenceFeatures,
-        n_jobs: int | None,
-        pieces: Iterable[Learned],
-        share: float,
-    ) -> "FittedWords":
-        """Return the term, given what was learned of pieces that follow each other."""
-        plan = reader.plan_
+    def of(cls, pieces: Iterable[Learned], share: float, **about: Any) -> "FittedWords":
+        """Return the term `about` the words, given what was learned of pieces one after another."""
+        reader, plan = about["reader"], about["reader"].plan_
         firsts = plan.first_slots(np.arange(len(plan.n_symbols)))
         shapes = [(f[-1], len(plan.cells)) for f in firsts]
         values: list[np.ndarray] = []
@@ -241,9 +234,8 @@ class FittedWords(StandardTerm, ReadingTerm):
             _place(one, one.means.clip(0, 1), firsts, means)
             _place(one, one.spreads[:, None], firsts, spreads)
 
-        made: dict[str, Any] = gathered(name, pieces, place)
-        made |= {"values": values, "means": means, "spreads": spreads, "reader": reader}
-        return cls(name=name, encoders=encoders, share=share, n_jobs=n_jobs, **made)
+        made: Any = gathered(about["name"], pieces, place)
+        return cls(values=values, means=means, spreads=spreads, share=share, **about, **made)
 
     def sums(self, read: Any) -> np.ndarray:
         """Return the sums of the weights of words; words with unseen symbols do not count."""

@@ -47,10 +47,9 @@ class Evidence(Short):
     """The evidence of a term in one sequence, for each column of the margins.
 
     `by_frame` is (n_columns, n_rows, n_frames), `by_layout` is (n_columns, n_rows, n_groups). Sums
-    over rows and frames, and over rows and layouts, are equal. `words` lists the
-    words of the sequence, in blocks: a sequence may hold ten thousand words, so
-    `find_words` lists them when they are first asked for. ``find_top(column, n)`` lists at least
-    the `n` words with the most evidence in a column, in the same order.
+    over rows and frames, and over rows and layouts, are equal. A sequence may hold ten thousand
+    words, so `find_words` lists them, in blocks, when they are first asked for.
+    ``find_top(column, n)`` lists at least the `n` words with the most evidence in a column.
     """
 
     by_frame: np.ndarray

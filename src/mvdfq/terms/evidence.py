@@ -114,10 +114,7 @@ def _words(found: list[tuple[int, int, Read, np.ndarray]], first: int, i: int) -
 def _shares_of(
     read: Read, row: Row, group: Group, plan: Plan, weights_of: Any
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the evidence of every occurrence, before norms, and sums of squared counts.
-
-    There is one sum of squared counts per sequence.
-    """
+    """Return the evidence of every occurrence, before norms, and squared counts by sequence."""
     starts, sequence, layout, _ = read.all
     windows = np.array([one.window[-1] for one in group.layouts])
     # possible starts of a word, which the pyramid cuts into equal parts

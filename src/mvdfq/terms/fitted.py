@@ -104,10 +104,7 @@ class FittedTerm(Short):
         raise NotImplementedError
 
     def evidence(self, read: Any, view: View) -> list[Evidence]:
-        """Return the evidence in each sequence; it adds up to `sums` less the `shift`.
-
-        `view` is a view of all problems.
-        """
+        """Return the evidence in each sequence, of all problems: `sums` less the `shift`."""
         raise NotImplementedError
 
     def contrast(self, read: Any, find: Callable[[], Evidence], view: View) -> Evidence:

@@ -148,10 +148,7 @@ class FittedKernel(FittedPlain):
 
 @dataclass(repr=False, kw_only=True)
 class FittedFeatures(FittedPlain):
-    """Machines on explicit features: the coefficients are the weights of words.
-
-    `kept` are the features of training sequences, to find similar ones.
-    """
+    """Machines on features, by weights of words; `kept` are the features of training sequences."""
 
     reader: SequenceFeatures
     kept: sp.csr_array | None = None

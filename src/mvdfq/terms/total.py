@@ -1,4 +1,4 @@
-r"""The sum of terms: a loop in `fit`, a sum in `predict`, a concatenation in `explain`.
+r"""The sum of terms in training: a loop over the terms; `FittedSum` is the sum that answers.
 
 .. math:: K = \frac{1}{n} \sum_v K_v / s_v, \qquad f_c(x) = \sum_v f_{vc}(x) + b_c
 

@@ -22,7 +22,7 @@ import numpy as np
 from archives import load_uea
 
 import mvdfq
-from mvdfq.terms.sketch import WIDTH
+from mvdfq.terms.standard import WIDTH
 
 RESULTS = Path(__file__).parent / "results"
 SETS = ["JapaneseVowels", "BasicMotions", "UWaveGestureLibrary", "NATOPS", "made", "made 1000"]

@@ -184,7 +184,8 @@ def kernel_term(kernel, train, n_symbols, **options):
 def term_on(reader, alpha):
     """A term on a fitted kernel."""
     result = reader.compare(reader.train_, None)[1]
-    return FittedKernel.of(reader, result, alpha, name="words", encoders=[])
+    kept = {"norms": result.left, "scale": result.scale}
+    return FittedKernel.of(alpha, 1.0, reader, name="words", encoders=[], **kept)
 
 
 def by_kernel(term, K):

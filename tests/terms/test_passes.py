@@ -10,10 +10,12 @@ from mvdfq._engines.spread import LocalBlocks
 from mvdfq.classifier import learning, passes
 from mvdfq.symbols import Symbols
 from mvdfq.terms import standard
-from mvdfq.terms.feature_blocks import Labelled, MatrixBlock, WordColumns
+from mvdfq.terms.base import Work
+from mvdfq.terms.feature_blocks import Labelled, MatrixBlock
 from mvdfq.terms.pass_solver import PassSolver, minimise
-from mvdfq.terms.standard import Scale, column_sums, reader_of_words, root_shares
+from mvdfq.terms.standard import Scale, column_sums
 from mvdfq.terms.svm import Problems
+from mvdfq.terms.words import root_shares
 from naive import passes as naive_passes, terms as naive_views
 
 LAYOUTS = [(0,), (0, 2)]
@@ -32,12 +34,12 @@ def symbols():
 
 
 @pytest.fixture(scope="module")
-def columns(symbols):
-    return WordColumns.of(reader_of_words(symbols, Words(LAYOUTS), 2).plan_)
+def source(symbols):
+    return mvdfq.WordTerm(None, Words(LAYOUTS), pyramid=2).source(symbols, np.zeros(5), Work())
 
 
-def test_a_block_of_words_holds_the_root_shares(symbols, columns):
-    block = columns.block(symbols)
+def test_a_block_of_words_holds_the_root_shares(symbols, source):
+    block = source.block(symbols)
     shares = block.times(np.eye(block.n_columns, dtype=np.float32))
     ends = np.cumsum([0, *(row.n_columns for row in block.blocks)])
     for r in range(2):
@@ -45,7 +47,7 @@ def test_a_block_of_words_holds_the_root_shares(symbols, columns):
             own = naive_views.root_shares(symbols[i][r].tolist(), LAYOUTS, 2, missing=255)
             mine = shares[i, ends[r] : ends[r + 1]]
             assert_allclose(np.sort(mine[mine > 0]), sorted(own.values()), rtol=1e-5)
-    dense = root_shares(symbols, columns.plan, np.arange(2)).toarray()
+    dense = root_shares(symbols, source.reader.plan_, np.arange(2)).toarray()
     assert_allclose(shares, dense, rtol=1e-5)
     slopes = rng.normal(size=(len(symbols), 3)).astype(np.float32)
     assert_allclose(block.gathered(slopes), dense.T @ slopes, rtol=1e-4, atol=1e-6)
@@ -54,21 +56,21 @@ def test_a_block_of_words_holds_the_root_shares(symbols, columns):
         assert_allclose(found, wanted, rtol=1e-5)
 
 
-def test_words_that_are_left_out_count_in_the_shares(symbols, columns):
-    used = np.arange(sum(columns.sizes)) % 3 == 0
-    every, some = columns.block(symbols), columns.only(used).block(symbols)
+def test_words_that_are_left_out_count_in_the_shares(symbols, source):
+    used = np.arange(sum(source.sizes)) % 3 == 0
+    every, some = source.block(symbols), source.only(used)[0].block(symbols)
     wanted = every.times(np.eye(every.n_columns, dtype=np.float32))[:, used]
     assert_allclose(some.times(np.eye(some.n_columns, dtype=np.float32)), wanted, rtol=1e-6)
 
 
 @pytest.mark.parametrize("largest", [9, 400])
-def test_counts_above_a_byte_are_kept_too(columns, largest):
+def test_counts_above_a_byte_are_kept_too(source, largest):
     codes = np.zeros((2, largest), np.uint8)
     symbols = Symbols(codes, np.array([0, largest]), n_symbols=np.array([3, 3]))
-    block = columns.block(symbols)
-    dense = root_shares(symbols, columns.plan, np.arange(2)).toarray()
+    block = source.block(symbols)
+    dense = root_shares(symbols, source.reader.plan_, np.arange(2)).toarray()
     assert_allclose(block.times(np.eye(block.n_columns, dtype=np.float32)), dense, rtol=1e-5)
-    assert block.blocks[0].counts.dtype == (np.uint8 if largest < 256 else np.float32)
+    assert block.blocks[0].arrays[2].dtype == (np.uint8 if largest < 256 else np.float32)
 
 
 def test_dense_shares_are_bytes_where_nothing_is_missing():

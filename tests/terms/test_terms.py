@@ -20,11 +20,10 @@ from mvdfq.terms.base import Work
 from mvdfq.terms.filters import FilterTerm, filter_encoder, filter_shares
 from mvdfq.terms.plain import PlainTerm
 from mvdfq.terms.plain_answers import FittedKernel
-from mvdfq.terms.sketch import WIDTH, projection
-from mvdfq.terms.standard import Scale, column_sums, root_shares
+from mvdfq.terms.standard import WIDTH, Scale, column_sums, projection
 from mvdfq.terms.svm import Margins
 from mvdfq.terms.total import Total
-from mvdfq.terms.words import WordTerm
+from mvdfq.terms.words import WordTerm, root_shares
 from naive import terms as naive_views
 
 LAYOUTS = [(0,), (0, 1), (0, 2, 4)]

@@ -33,9 +33,8 @@ from mvdfq.frames.base import channel_names
 from mvdfq.sequences import Ragged, Sequences, check_sequences
 from mvdfq.sequences.statistics import warn_constant, warn_outside, without_constants
 from mvdfq.symbols.base import Symbols, check_symbols, warn_unseen
-from mvdfq.terms.fitted import FittedTerm
+from mvdfq.terms.fitted import FittedSum, FittedTerm
 from mvdfq.terms.svm import Problems
-from mvdfq.terms.total import FittedSum
 from mvdfq.terms.typical import Calibration, in_set
 from mvdfq.terms.validation import check_groups
 

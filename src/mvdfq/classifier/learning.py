@@ -32,10 +32,11 @@ from mvdfq.frames.base import UnknownShares
 from mvdfq.sequences import Sequences
 from mvdfq.sequences.statistics import ranges_of, without_constants
 from mvdfq.terms.base import Term, Work
+from mvdfq.terms.fitted import FittedSum
 from mvdfq.terms.pass_solver import PassSolver
 from mvdfq.terms.relatives import relatives
 from mvdfq.terms.svm import Problems
-from mvdfq.terms.total import FittedSum, LinearTotal, Total
+from mvdfq.terms.total import LinearTotal, Total
 from mvdfq.terms.typical import Calibration, Spread, spread_sizes
 from mvdfq.terms.validation import Trained, Trainer, check_class_weight, check_targets
 

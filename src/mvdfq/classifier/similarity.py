@@ -17,7 +17,7 @@ from mvdfq.gram.kernel import SequenceKernel
 from mvdfq.sequences import Sequences, check_sequences
 from mvdfq.sequences.statistics import without_constants
 from mvdfq.terms.base import Work
-from mvdfq.terms.total import Points
+from mvdfq.terms.fitted import Points
 
 
 @dataclass(frozen=True)

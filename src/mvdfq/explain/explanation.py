@@ -11,7 +11,7 @@ from mvdfq._utils.short import table
 from mvdfq.explain.reason import LETTER, Reason
 from mvdfq.frames.base import UnknownShares
 from mvdfq.symbols.base import Symbols
-from mvdfq.terms.evidence_words import Evidence, WordBlock
+from mvdfq.terms.baseline import Evidence, WordBlock
 
 
 @dataclass(frozen=True, repr=False)

@@ -9,8 +9,7 @@ import numpy as np
 
 from mvdfq.explain.explanation import Explanation
 from mvdfq.symbols.base import side_by_side
-from mvdfq.terms.baseline import Baselines, View
-from mvdfq.terms.evidence_words import Evidence, WordBlock
+from mvdfq.terms.baseline import Baselines, Evidence, View, WordBlock
 from mvdfq.terms.fitted import FittedTerm
 
 # The margins that a view of one column sees, what finds its evidence, and what each term adds.

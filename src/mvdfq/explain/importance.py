@@ -17,9 +17,8 @@ from scipy.stats import norm, t
 
 from mvdfq.frames.base import channel_index
 from mvdfq.terms.baseline import Baselines
-from mvdfq.terms.fitted import FittedTerm
+from mvdfq.terms.fitted import FittedSum, FittedTerm
 from mvdfq.terms.svm import Problems
-from mvdfq.terms.total import FittedSum
 
 # Sequences with this many frames are explained at a time.
 BLOCK_FRAMES = 2**12

@@ -59,23 +59,10 @@ def unit_grams(
 
 
 def align(stack: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """Return the weights of Gram matrices by centred alignment with the classes; mean 1.
+    """Return the weights of Gram matrices (n_units, n_sequences, n_sequences) by alignment; mean 1.
 
-    Parameters
-    ----------
-    stack : ndarray of shape (n_units, n_sequences, n_sequences)
-        Gram matrices.
+    All weights are equal if no unit helps to tell the classes apart.
 
-    y : ndarray of shape (n_sequences,)
-        Class of each sequence.
-
-    Returns
-    -------
-    weights : ndarray of shape (n_units,)
-        Non-negative weights; all equal if no unit helps to tell the classes apart.
-
-    Examples
-    --------
     >>> import numpy as np
     >>> telling, noise = np.kron(np.eye(2), np.ones((2, 2))), np.eye(4)
     >>> align(np.stack([telling, noise]), np.array([0, 0, 1, 1])).round(6)

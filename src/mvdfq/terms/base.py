@@ -6,13 +6,14 @@ A `Term` holds parameters. Its `fit` gives a `Fitting` with the kernel matrix :m
 coefficients of the sum are known, `finish` makes a `FittedTerm` with the weights :math:`w_{vcu}`.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from sklearn.base import BaseEstimator
 
+from mvdfq.frames.base import encode
 from mvdfq.terms.feature_blocks import Block
 from mvdfq.terms.fitted import FittedTerm
 from mvdfq.terms.standard import Learned
@@ -58,35 +59,24 @@ class Term(BaseEstimator):
 
 
 class Fitting(Protocol):
-    """A term with its kernel matrix, before the coefficients of training sequences are known."""
+    """A term with its kernel matrix, before the coefficients of training sequences are known.
 
-    @property
-    def is_standard(self) -> bool:
-        """Whether all words have the same spread: then `size` always divides the matrix."""
-        return True
+    The sum divides the matrix by `size`, the variance of all features together. `weighed` is the
+    matrix in which words count by what they tell of the classes, and its size, for the machine
+    that answers alone: a fold must not check words that were weighed with its labels. None if all
+    words count alike.
+    """
 
-    @property
-    def reads_labels(self) -> bool:
-        """Whether the matrix depends on the labels of the sequences that are learned from."""
-        return False
-
-    @property
-    def size(self) -> float:
-        """The variance of all features together, by which the sum divides the kernel matrix."""
-        raise NotImplementedError
+    # Whether all words have the same spread: then `size` always divides the matrix.
+    is_standard: bool = True
+    # Whether the matrix depends on the labels of the sequences that are learned from.
+    reads_labels: bool = False
+    size: float
+    weighed: tuple[np.ndarray, float] | None = None
 
     def matrix(self, learn: np.ndarray) -> Any:
         """Return the kernel matrix, or sparse features, for machines that learn from `learn`."""
         raise NotImplementedError
-
-    @property
-    def weighed(self) -> tuple[np.ndarray, float] | None:
-        """The kernel matrix in which words count by what they tell of the classes, and its size.
-
-        It is for the machine that answers alone: a fold must not check words that were weighed
-        with its labels. None if all words count alike.
-        """
-        return None
 
     def release(self) -> None:
         """Give up large kernel matrices, which are part of the sum now."""
@@ -109,67 +99,47 @@ class Fitting(Protocol):
         raise NotImplementedError
 
     def sketch(self, name: str) -> np.ndarray | None:
-        """Return the sketches of the training sequences, without the share, see `sketch.py`.
+        """Return the sketches of the training sequences, without the share, see `projection`.
 
         None if the fitted term keeps the training sequences, and compares exactly.
         """
         return None
 
 
+@dataclass(frozen=True)
 class Source:
     """Makes explicit features of blocks of sequences.
 
     `min_share` is the share of the training sequences in which a word must occur, if words are
-    standardized; None if the features are taken as they are.
+    standardized; None if the features are taken as they are. ``make(learned, share)`` returns the
+    fitted term, given what was learned of every piece, as for `StandardFitting`.
     """
 
     min_share: float | None
+    encoders: list[Any]
+    make: Callable[..., FittedTerm]
 
     @property
-    def n_columns(self) -> int:
-        """Number of columns of the features."""
+    def pieces(self) -> list[tuple[np.ndarray, int, np.ndarray]]:
+        """The rows of each piece, the words of a row, and the columns of the piece in use."""
         raise NotImplementedError
 
     def read(self, X: Any) -> Any:
-        """Return sequences as `block` reads them."""
-        raise NotImplementedError
+        """Return sequences as `block` reads them: encoded."""
+        return encode(self.encoders, X)
 
     def block(self, read: Any) -> Block:
-        """Return the features of some sequences."""
+        """Return the features of some sequences: the columns in use of all pieces."""
         raise NotImplementedError
 
     def only(self, used: np.ndarray) -> "tuple[Source, np.ndarray]":
         """Leave columns out; return the source and the numbers of the columns that it makes."""
         return self, np.arange(len(used))
 
-    def finish(self, found: "Found", train: Any) -> FittedTerm:
-        """Return the term that answers, given what was learned of its columns.
+    def finish(self, learned: Iterable[Learned], share: float, train: Any) -> FittedTerm:
+        """Return the term that answers, given what was learned of every piece.
 
         `train` are training sequences as `read` gives them, for a term that must keep them to
         compare; None if nobody will compare.
         """
-        raise NotImplementedError
-
-
-class Found(NamedTuple):
-    """What was learned of the columns of a source: a weight for each column and problem.
-
-    `means` are the means of the columns over each class, `mean` those over all sequences,
-    `spreads` their deviations.
-    """
-
-    mean: np.ndarray
-    means: np.ndarray
-    spreads: np.ndarray
-    weights: np.ndarray
-    share: float
-    n_jobs: int | None
-
-    def learned(self, pieces: Iterable[tuple[np.ndarray, int, np.ndarray]]) -> Iterator[Learned]:
-        """Yield what was learned of pieces: their rows, words of a row, and columns in use."""
-        start = 0
-        for rows, n_words, kept in pieces:
-            mine = slice(start, start + len(kept))
-            numbers = self.weights, self.mean, self.means, self.spreads
-            yield Learned(rows, n_words, kept, *(one[mine] for one in numbers))
-            start = mine.stop
+        return self.make(learned, share)

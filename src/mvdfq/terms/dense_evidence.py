@@ -13,8 +13,7 @@ import numpy as np
 
 from mvdfq._engines.evidence import count_places, spread_words
 from mvdfq.symbols.base import Symbols
-from mvdfq.terms.baseline import View
-from mvdfq.terms.evidence_words import Evidence, WordBlock
+from mvdfq.terms.baseline import Evidence, View, WordBlock
 from mvdfq.terms.word_table import WordTable, present_positions
 
 

@@ -5,10 +5,10 @@ among its occurrences, and the share of an occurrence among the frames that the 
 added up by row, by time or by layout give the margin.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from copy import copy
 from functools import partial
-from itertools import pairwise
+from itertools import groupby, pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,8 +20,8 @@ from mvdfq.kernels.base import Row
 from mvdfq.kernels.counting import GroupTask, Occurrences
 from mvdfq.kernels.keys import rank_words, word_keys
 from mvdfq.symbols.base import Symbols
+from mvdfq.terms.baseline import Evidence, WordBlock
 from mvdfq.terms.dense_evidence import SeenWords, dense_evidence, is_dense
-from mvdfq.terms.evidence_words import Evidence, WordBlock
 from mvdfq.terms.word_table import GroupTable, group_table, summed_words
 
 # The word table of one group has no memory limit: the table is made, used and dropped.
@@ -48,22 +48,6 @@ class Read(NamedTuple):
         # ranks are in the order of the sequences, since the sequence is the first digit
         ranks, first = rank_words(np.column_stack([found.sequence, found.words]))
         return cls(found, ranks.astype(np.int64), found.words[first], found.sequence[first])
-
-    def by_sequence(
-        self, r: int, g: int, offsets: np.ndarray, shares: np.ndarray
-    ) -> Iterator[tuple[int, WordBlock]]:
-        """Yield the words of row `r` of every sequence."""
-        # stable: the occurrences of a word stay in the order of time
-        order = np.argsort(self.ranks, kind="stable")
-        ends = np.append(0, np.cumsum(np.bincount(self.ranks, minlength=len(self.words))))
-        starts = (self.all.starts - offsets[self.all.sequence])[order]
-        layouts, shares = self.all.layout[order], shares[order]
-        cuts = np.searchsorted(self.owners, np.arange(len(offsets)))
-        for i, (a, b) in enumerate(pairwise(cuts.tolist())):
-            if a < b:
-                mine, indptr = slice(ends[a], ends[b]), ends[a : b + 1] - ends[a]
-                words = np.full(b - a, r), self.words[a:b], indptr
-                yield i, WordBlock(g, *words, starts[mine], layouts[mine], shares[mine])
 
 
 def find_evidence(term: Any, symbols: Symbols) -> list[Evidence]:
@@ -97,40 +81,40 @@ def _listed_evidence(term: Any, symbols: Symbols) -> list[Evidence]:
     scale = _scales(term, symbols, squares)
     by_frame = np.zeros((n_columns, n_rows, symbols.data.shape[1]))
     by_layout = np.zeros((n, n_columns, n_rows, n_groups))
-    words: list[dict[int, list[WordBlock]]] = [{} for _ in range(n)]
     for r, g, read, shares in found:
         shares *= scale[r][read.all.sequence][:, None]
         # a sequence occurs many times in this index, and `+=` would add once only
         np.add.at(by_layout[:, :, r, g], read.all.sequence, shares)
         _spread(read.all, plan.groups(r)[g], shares, by_frame[:, r])
-        for i, block in read.by_sequence(r, g, symbols.offsets, shares):
-            words[i].setdefault(g, []).append(block)
     return [
-        Evidence(
-            by_frame[:, :, a:b],
-            by_layout[i],
-            partial(lambda mine: [_joined(blocks) for blocks in mine.values()], words[i]),
-        )
+        Evidence(by_frame[:, :, a:b], by_layout[i], partial(_words, found, a, i))
         for i, (a, b) in enumerate(pairwise(symbols.offsets.tolist()))
     ]
 
 
-def _joined(blocks: list[WordBlock]) -> WordBlock:
-    """Return one block of all words of several blocks of the same group, whose rows ascend."""
-    sizes = np.cumsum([0, *(block.indptr[-1] for block in blocks)])
-    ends = [block.indptr[1:] + size for block, size in zip(blocks, sizes, strict=False)]
-    columns = zip(*((b.rows, b.codes, b.starts, b.layouts, b.shares) for b in blocks), strict=True)
-    rows, codes, *rest = (np.concatenate(column) for column in columns)
-    return WordBlock(blocks[0].group, rows, codes, np.concatenate([[0], *ends]), *rest)
+def _words(found: list[tuple[int, int, Read, np.ndarray]], first: int, i: int) -> list[WordBlock]:
+    """Return the words of sequence `i`, whose first frame is `first`: one block per group."""
+    blocks = []
+    for g, same in groupby(found, key=lambda one: one[1]):
+        parts = []
+        for r, _, read, shares in same:
+            mine = np.flatnonzero(read.all.sequence == i)
+            # stable: the occurrences of a word stay in the order of time
+            mine = mine[np.argsort(read.ranks[mine], kind="stable")]
+            begin = np.flatnonzero(np.diff(read.ranks[mine], prepend=-1))
+            sizes, words = np.diff(begin, append=len(mine)), read.all.words[mine[begin]]
+            places = read.all.starts[mine] - first, read.all.layout[mine], shares[mine]
+            parts.append((np.full(len(begin), r), words, sizes, *places))
+        rows, codes, sizes, *rest = map(np.concatenate, zip(*parts, strict=True))
+        if rows.size:
+            blocks.append(WordBlock(g, rows, codes, np.append(0, np.cumsum(sizes)), *rest))
+    return blocks
 
 
 def _shares_of(
     read: Read, row: Row, group: Group, plan: Plan, weights_of: Any
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the evidence of every occurrence, before norms, and sums of squared counts.
-
-    There is one sum of squared counts per sequence.
-    """
+    """Return the evidence of every occurrence, before norms, and squared counts by sequence."""
     starts, sequence, layout, _ = read.all
     windows = np.array([one.window[-1] for one in group.layouts])
     # possible starts of a word, which the pyramid cuts into equal parts

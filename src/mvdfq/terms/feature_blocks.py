@@ -5,7 +5,7 @@ for a sparse matrix of single precision. The values are the root shares of `stan
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,19 +13,19 @@ import scipy.sparse as sp
 
 from mvdfq._engines.shares import add_entries, multiply_counts
 from mvdfq._utils.short import Short
-from mvdfq.gram.plan import Plan, inverse_root
-from mvdfq.symbols.base import Symbols
-from mvdfq.terms.standard import column_sums, count_at_keys
+from mvdfq.gram.plan import inverse_root
+from mvdfq.terms.standard import column_sums
 
 
 @dataclass(frozen=True, repr=False)
 class CountedRow(Short):
-    """Root shares of the words of one row: counts as a sparse matrix, and a scale per sequence."""
+    """Root shares of the words of one row: counts as a sparse matrix, and a scale per sequence.
 
-    indptr: np.ndarray
-    columns: np.ndarray
-    counts: np.ndarray
-    scale: np.ndarray
+    `arrays` are those of the compiled loops: the first entry of each sequence, the columns and the
+    counts of entries, and the scales.
+    """
+
+    arrays: tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
     n_columns: int
 
     @classmethod
@@ -36,12 +36,7 @@ class CountedRow(Short):
         if counts.size and counts.max() < 256 and (counts == np.floor(counts)).all():
             counts = counts.astype(np.uint8)
         columns = matrix.indices.astype(np.uint16 if n_words <= 2**16 else np.int32)
-        return cls(matrix.indptr.astype(np.int64), columns, counts, scale, n_words)
-
-    @property
-    def arrays(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """The arrays as the compiled loops read them."""
-        return self.indptr, self.columns, self.counts, self.scale
+        return cls((matrix.indptr.astype(np.int64), columns, counts, scale), n_words)
 
     @property
     def nbytes(self) -> int:
@@ -50,7 +45,7 @@ class CountedRow(Short):
 
     def times(self, weights: np.ndarray) -> np.ndarray:
         """Return the product with weights (n_columns, n), in single precision."""
-        out = np.zeros((len(self.scale), weights.shape[1]), np.float32)
+        out = np.zeros((len(self.arrays[3]), weights.shape[1]), np.float32)
         multiply_counts(*self.arrays, False, weights, out)
         return out
 
@@ -65,45 +60,6 @@ class CountedRow(Short):
         held, total, squares = (np.zeros(self.n_columns) for _ in range(3))
         add_entries(*self.arrays, weight, held, total, squares)
         return held, total, squares
-
-
-@dataclass(frozen=True, repr=False)
-class WordColumns(Short):
-    """The words of all rows of a plan with small alphabets: their columns, row by row.
-
-    The columns of a row are in the order of `root_shares`, `sizes` is their number, and `kept`
-    are the columns in use. Words that are left out still count in the shares.
-    """
-
-    plan: Plan
-    sizes: list[int]
-    kept: list[np.ndarray]
-
-    @classmethod
-    def of(cls, plan: Plan) -> "WordColumns":
-        """List all columns of a plan."""
-        sizes = [
-            sum(max(int(base), 1) ** group.length for group in plan.groups(r)) * len(plan.cells)
-            for r, base in enumerate(plan.n_symbols)
-        ]
-        return cls(plan, sizes, [np.arange(size) for size in sizes])
-
-    def only(self, used: np.ndarray) -> "WordColumns":
-        """Return the columns in use, given a flag for every column of all rows."""
-        parts = np.split(used, np.cumsum(self.sizes)[:-1])
-        return replace(self, kept=[np.flatnonzero(part) for part in parts])
-
-    def block(self, symbols: Symbols) -> "SideBySide":
-        """Count the words of all rows of some sequences."""
-        rows = []
-        for r, (kept, size) in enumerate(zip(self.kept, self.sizes, strict=True)):
-            row = self.plan.kernel.row([symbols], r)
-            matrix = count_at_keys([row], self.plan.groups(r), self.plan.n_levels)
-            # before words are left out: they count in the shares
-            scale = inverse_root(np.asarray(matrix.sum(axis=1), dtype=float))
-            matrix = matrix if len(kept) == size else matrix[:, kept]
-            rows.append(CountedRow.of(matrix, scale.astype(np.float32)))
-        return SideBySide(rows)
 
 
 @dataclass(frozen=True, repr=False)
@@ -191,8 +147,8 @@ class SideBySide(Short):
 
     def sums(self, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return the sums of `column_sums`: entries, values and squares of every column."""
-        held, total, squares = zip(*(block.sums(weight) for block in self.blocks), strict=True)
-        return np.concatenate(held), np.concatenate(total), np.concatenate(squares)
+        parts = zip(*(block.sums(weight) for block in self.blocks), strict=True)
+        return tuple(map(np.concatenate, parts))  # type: ignore[return-value]
 
 
 Block = CountedRow | MatrixBlock | SideBySide

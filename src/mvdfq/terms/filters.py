@@ -27,9 +27,8 @@ from mvdfq.frames.filters import TAPS, auto_dilations
 from mvdfq.sequences import Sequences, check_sequences
 from mvdfq.symbols import ThresholdQuantizer
 from mvdfq.symbols.base import Symbols, numbered
-from mvdfq.terms.base import Found, Source, Term, Work
-from mvdfq.terms.baseline import View
-from mvdfq.terms.evidence_words import Evidence
+from mvdfq.terms.base import Source, Term, Work
+from mvdfq.terms.baseline import Evidence, View
 from mvdfq.terms.feature_blocks import Block, MatrixBlock, SideBySide
 from mvdfq.terms.fitted import StandardTerm, TermRows
 from mvdfq.terms.standard import Learned, Piece, StandardFitting, gathered, on_gpu
@@ -116,7 +115,8 @@ class FilterTerm(Term):
         # step
         most = COLUMNS // (n_banks * len(TAPS) * N_WORDS)
         encoders = self._fit_encoders(X, int(np.clip(most, 1, self.n_thresholds)))
-        return FilterSource(self.name, 0.0, encoders) if encoders else None
+        make = partial(FittedFilters.of, self.name, encoders, work.n_jobs)
+        return FilterSource(0.0, encoders, make) if encoders else None
 
     def _fit_encoders(self, X: Any, n_thresholds: int) -> list[Pipeline]:
         """Learn thresholds from some of the sequences; no encoders without channels of numbers."""
@@ -150,14 +150,11 @@ class FilterTerm(Term):
 class FilterSource(Source):
     """Counts the words of filter responses of blocks of sequences."""
 
-    name: str
-    min_share: float
-    encoders: list[Pipeline]
-
     @property
-    def n_columns(self) -> int:
-        """Number of columns of the features."""
-        return sum(encoder[-1].thresholds_.size for encoder in self.encoders) * N_WORDS
+    def pieces(self) -> list[tuple[np.ndarray, int, np.ndarray]]:
+        """One piece per bank."""
+        rows = [np.arange(encoder[-1].thresholds_.size) for encoder in self.encoders]
+        return [(one, N_WORDS, np.arange(one.size * N_WORDS)) for one in rows]
 
     def read(self, X: Any) -> Any:
         """Return the sequences as they are."""
@@ -171,12 +168,6 @@ class FilterSource(Source):
             totals = n + np.maximum(n - 2 * int(encoder[1].dilations_[0]), 0)
             banks.append(MatrixBlock.of_shares(filter_shares(encoder, read), totals))
         return SideBySide(banks)
-
-    def finish(self, found: Found, train: Any) -> "FittedFilters":
-        """Return the term with the weights of words."""
-        rows = [np.arange(encoder[-1].thresholds_.size) for encoder in self.encoders]
-        learned = found.learned((one, N_WORDS, np.arange(one.size * N_WORDS)) for one in rows)
-        return FittedFilters.of(self.name, self.encoders, found.n_jobs, learned, found.share)
 
 
 def filter_encoder(dilation: int, n_thresholds: int, seed: int) -> Pipeline:
@@ -295,12 +286,7 @@ class FittedFilters(StandardTerm):
 
     @classmethod
     def of(
-        cls,
-        name: str,
-        encoders: list[Pipeline],
-        n_jobs: int | None,
-        learned: Iterable[Learned],
-        share: float,
+        cls, name: str, encoders: list[Any], n_jobs: Any, learned: Iterable[Learned], share: float
     ) -> "FittedFilters":
         """Return the term, given what was learned of the words of each encoder."""
         banks: list[FilterBank] = []

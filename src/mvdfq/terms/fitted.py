@@ -1,27 +1,29 @@
-"""Fitted terms: what a model file holds, and what answers for new sequences.
+"""Fitted terms and their sum: what a model file holds, and what answers for new sequences.
 
 `FittedTerm` is the base class; `ReadingTerm` is the base class of the terms that read rows of
-symbols: margins and evidence by a word table, if there is one.
+symbols: margins and evidence by a word table, if there is one. `FittedSum` adds up the terms.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from mvdfq._utils.short import Short
+from mvdfq._utils.threads import one_blas_thread
 from mvdfq.frames.base import encode, shares_of, steps_of
 from mvdfq.gram.features import SequenceFeatures
 from mvdfq.gram.kernel import SequenceKernel
+from mvdfq.gram.plan import inverse_root
 from mvdfq.symbols.base import names_of
-from mvdfq.terms.baseline import View
+from mvdfq.terms.baseline import Evidence, View
 from mvdfq.terms.evidence import find_evidence
-from mvdfq.terms.evidence_words import Evidence
-from mvdfq.terms.sketch import WIDTH, projected, projection
-from mvdfq.terms.standard import factor_of
-from mvdfq.terms.typical import Centres, Nearness, added
+from mvdfq.terms.standard import WIDTH, factor_of, projection
+from mvdfq.terms.typical import Nearness, added, inverse, nearness_of
 from mvdfq.terms.word_table import WordTable
 
 # Explanations show the rows of a term of this name without the name of the term.
@@ -62,6 +64,8 @@ class FittedTerm(Short):
     n_jobs: int | None = None
     centre: np.ndarray | None = None
     _made: dict[str, Any] = field(default_factory=dict, repr=False)
+    # Whether `rows` says the channels with mean 0 and deviation 1.
+    says_curves = False
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_made": {}}  # large, and quick to make again
@@ -76,11 +80,9 @@ class FittedTerm(Short):
         """Return ``make(view)``, which is kept for views of all problems and for one contrast."""
         if view.weights is None:
             return self.once(f"view {view.key!r}", lambda: make(view))
-        key, value = self._made.get("contrast", (None, None))
-        if key != view.key:
-            value = make(view)
-            self._made["contrast"] = view.key, value
-        return value
+        if self._made.get("contrast", (None,))[0] != view.key:
+            self._made["contrast"] = view.key, make(view)
+        return self._made["contrast"][1]
 
     @property
     def symbolic_in(self) -> tuple[bool, ...] | None:
@@ -102,10 +104,7 @@ class FittedTerm(Short):
         raise NotImplementedError
 
     def evidence(self, read: Any, view: View) -> list[Evidence]:
-        """Return the evidence in each sequence; it adds up to `sums` less the `shift`.
-
-        `view` is a view of all problems.
-        """
+        """Return the evidence in each sequence, of all problems: `sums` less the `shift`."""
         raise NotImplementedError
 
     def contrast(self, read: Any, find: Callable[[], Evidence], view: View) -> Evidence:
@@ -136,9 +135,6 @@ class FittedTerm(Short):
         """Return the share of each channel in each row, (n_rows, n_channels)."""
         return shares_of(self.encoders, n_channels)
 
-    # Whether `rows` says the channels with mean 0 and deviation 1.
-    says_curves = False
-
     def features(self, read: Any) -> Iterator[Any]:
         """Yield the features of sequences, piece by piece, neither centred nor scaled.
 
@@ -151,7 +147,7 @@ class FittedTerm(Short):
         return []
 
     def sketch(self, read: Any) -> np.ndarray:
-        """Return the sketches of sequences, (n_sequences, WIDTH), see `sketch.py`."""
+        """Return the sketches of sequences, (n_sequences, WIDTH), see `projection`."""
 
         def projections() -> list[Any]:
             factors = self.factors()
@@ -161,7 +157,7 @@ class FittedTerm(Short):
 
         found, made = np.zeros((len(read), WIDTH)), self.once("projections", projections)
         for piece, matrix in zip(self.features(read), made, strict=True):
-            found += projected(piece, matrix)
+            found += _projected(piece, matrix)
         return np.sqrt(self.share) * (found - (0 if self.centre is None else self.centre))
 
     def nearness(self, read: Any, y: np.ndarray) -> Nearness:
@@ -184,6 +180,18 @@ class FittedTerm(Short):
         raise NotImplementedError
 
 
+def _projected(features: Any, matrix: sp.csr_array) -> np.ndarray:
+    """Return ``features @ matrix`` of a `projection`, dense; features are dense or sparse."""
+    if not sp.issparse(features):
+        return features @ matrix
+    # a projection has one entry per line: much faster than a product of sparse matrices
+    n = features.shape[0]
+    first = np.repeat(np.arange(n) * WIDTH, np.diff(features.indptr))
+    places = first + matrix.indices[features.indices]
+    values = features.data * matrix.data[features.indices]
+    return np.bincount(places, values, n * WIDTH).reshape(n, WIDTH)
+
+
 class StandardTerm(FittedTerm):
     """A term of standardized words, in pieces: it is compared with baselines and class means."""
 
@@ -204,7 +212,7 @@ class StandardTerm(FittedTerm):
     def nearness(self, read: Any, y: np.ndarray) -> Nearness:
         """Return the products of sequences with themselves and with the means of the classes."""
         pieces = zip(self.columns(), self.features(read), strict=True)
-        return added(Centres(*columns).nearness(shares) for columns, shares in pieces)
+        return added(nearness_of(*columns, shares) for columns, shares in pieces)
 
 
 @dataclass(repr=False, kw_only=True)
@@ -248,19 +256,115 @@ class ReadingTerm(FittedTerm):
         reader = self.reader
         last = (steps_of(*self.encoders) or [reader.letters_])[-1]
         names = self.once("names", lambda: names_of(last, reader.n_symbols_.tolist()))
-        row_names = self._row_names(channels)
+        row_names = list(reader.row_names_)
+        # names that a quantizer made up say less than the names of channels, if there are as many
+        is_unnamed = row_names == [f"row {r}" for r in range(len(row_names))]
+        row_names = channels if is_unnamed and len(channels) == len(row_names) else row_names
+        before = "" if self.name == FIRST_NAME else f"{self.name}: "
         return TermRows(
             read[i : i + 1],
-            [row_names[r] for r in reader.rows_],
+            [before + row_names[r] for r in reader.rows_],
             [[layout.offsets for layout in group.layouts] for group in reader.plan_.groups(0)],
             [names[r] for r in reader.rows_],
             lambda: self.channel_shares(len(channels)),
         )
 
-    def _row_names(self, channels: list[str]) -> list[str]:
-        """Return the names of all rows; unnamed rows, one per channel, take the channels' names."""
-        names = list(self.reader.row_names_)
-        # names that a quantizer made up say less than the names of channels
-        is_unnamed = names == [f"row {r}" for r in range(len(names))]
-        names = channels if is_unnamed and len(channels) == len(names) else names
-        return names if self.name == FIRST_NAME else [f"{self.name}: {name}" for name in names]
+
+@dataclass(frozen=True)
+class Points:
+    """Sequences to compare: their sketches, and how the terms without sketches read them."""
+
+    sketch: np.ndarray
+    read: list[Any]
+
+    def __getitem__(self, rows: Any) -> "Points":
+        return Points(self.sketch[rows], [one[rows] for one in self.read])
+
+
+@dataclass(repr=False)
+class FittedSum(Short):
+    """Fitted terms and the intercepts of their sum: what a classifier knows.
+
+    `sketches` (n_sequences, WIDTH) times `scales` (n_sequences,) are the sketches of training
+    sequences, see `in_bytes`; their width is 0 if all terms keep the training sequences.
+    """
+
+    terms: list[FittedTerm]
+    intercepts: np.ndarray
+    sketches: np.ndarray
+    scales: np.ndarray
+
+    @property
+    def constant(self) -> np.ndarray:
+        """The margins of a sequence whose words add up to 0 in every term."""
+        return sum((term.intercepts for term in self.terms), start=self.intercepts)
+
+    def read(self, X: Any) -> list[Any]:
+        """Return sequences as each term reads them."""
+        return [term.read(X) for term in self.terms]
+
+    def sums(self, read: list[Any]) -> dict[str, np.ndarray]:
+        """Return what the words of each term add to the margins, by the name of the term."""
+        return {t.name: t.sums(mine) for t, mine in zip(self.terms, read, strict=True)}
+
+    def knows_means(self, n_classes: int) -> bool:
+        """Tell whether all terms know the means of all classes, for `nearness`."""
+        return all(
+            term.train is not None or {one.shape[-1] for one in term.class_means} == {n_classes}
+            for term in self.terms
+        )
+
+    def nearness(self, read: list[Any], y: np.ndarray) -> Nearness:
+        """Return the products of sequences with the means of the classes `y`, over all terms."""
+        pairs = zip(self.terms, read, strict=True)
+        with one_blas_thread():  # the last bits depend on the number of threads
+            return added(term.nearness(mine, y).times(term.share) for term, mine in pairs)
+
+    @cached_property
+    def _train(self) -> Points:  # a name that model files leave out
+        """The training sequences that are kept."""
+        kept = [term.train for term in self.terms if term.train is not None]
+        return Points(self.sketches * self.scales[:, None], kept)
+
+    def points(self, read: list[Any]) -> Points:
+        """Return sequences as `likeness` compares them."""
+        sketch, kept = np.zeros((len(read[0]), self.sketches.shape[1])), []
+        for term, mine in zip(self.terms, read, strict=True):
+            if term.train is not None:
+                kept.append(mine)
+            elif sketch.size:  # a term of a user need not have sketches
+                sketch += term.sketch(mine)
+        return Points(sketch.astype(np.float32), kept)
+
+    def likeness(self, left: Points, right: Points | None = None) -> np.ndarray:
+        r"""Return how alike sequences are, (n_left, n_right); None means training sequences.
+
+        .. math:: K(x, z) \big/ \sqrt{K(x, x) \, K(z, z)}, \qquad K = \sum_v s_v K_v
+
+        The kernel values of terms that keep training sequences are exact, the values of all other
+        terms are products of sketches.
+        """
+        right = self._train if right is None else right
+        kernels = [term for term in self.terms if term.train is not None]
+        with one_blas_thread():  # the last bits depend on the number of threads
+            K = (left.sketch @ right.sketch.T).astype(float)
+        for term, a, b in zip(kernels, left.read, right.read, strict=True):
+            K += term.share * term.compare(a, b)
+        # plain kernels are normalized
+        own = sum(term.share for term in kernels)
+        norms = [own + np.einsum("ij,ij->i", one.sketch, one.sketch) for one in (left, right)]
+        K *= inverse_root(norms[0])[:, None]
+        K *= inverse_root(norms[1])
+        return np.minimum(K, 1, out=K)  # not 1 + rounding error
+
+
+def width_of(terms: Sequence[FittedTerm]) -> int:
+    """Return the width of sketches: 0 if all terms keep the training sequences."""
+    return 0 if all(term.train is not None for term in terms) else WIDTH
+
+
+def in_bytes(sketches: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return sketches as whole numbers from -127 to 127, and the scale of each sequence."""
+    scales = np.abs(sketches).max(axis=1, initial=0).astype(np.float32) / 127
+    codes = sketches * inverse(scales.astype(np.float64))[:, None]
+    return np.rint(codes).clip(-127, 127).astype(np.int8), scales

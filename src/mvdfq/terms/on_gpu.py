@@ -27,12 +27,11 @@ from mvdfq.symbols.base import Symbols
 
 # Bytes of the card per frame and filter: responses, levels, and the places of their words.
 BYTES_PER_RESPONSE = 32
-# Bytes of the card per count: counts, counts in another order, their roots.
+# Bytes of the card per count: counts, counts in another order, their roots; and per word and column
+# of a table.
 BYTES_PER_COUNT = 16
 # Columns to sum up in doubles at a time.
 COLUMNS = 2**14
-# Bytes of the card per count or per word and column of the table.
-BYTES = 16
 
 
 def root_shares(symbols: Symbols, plan: Plan, rows: np.ndarray, device: str) -> torch.Tensor:
@@ -177,7 +176,7 @@ def held_out(
 
 
 def projected(z: torch.Tensor, matrix: Any) -> np.ndarray:
-    """Return ``z @ matrix`` of a `projection` of `sketch.py`: one entry per line of the matrix."""
+    """Return ``z @ matrix`` of a `projection`: one entry per line of the matrix."""
     places = to_device(matrix.indices.astype(np.int64), str(z.device))
     signs = to_device(matrix.data, str(z.device))
     out = torch.zeros((len(z), matrix.shape[1]), dtype=torch.float64, device=z.device)
@@ -237,7 +236,7 @@ class _Scores:
         dense = [table.group.length for table in self.tables if table.dense]
         n_words = sum(base**length for length in dense) * len(self.plan.cells)
         frames, n = self.geometry.codes.shape[1], self.own.shape[1]
-        need = BYTES * (n_words * n + 5 * frames) + 1
+        need = BYTES_PER_COUNT * (n_words * n + 5 * frames) + 1
         return max(1, budget(self.device, None) // 4 // need)
 
     def _embedded(self, counts: torch.Tensor, g: int) -> tuple[torch.Tensor, torch.Tensor]:

@@ -1,7 +1,8 @@
 """Words counted plainly as a term: every method of the paper, strings, any kernel."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import KW_ONLY, dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state
 
 from mvdfq._utils.checks import parse_memory
-from mvdfq.frames.base import encode, fit_encoders
+from mvdfq.frames.base import fit_encoders
 from mvdfq.gram.features import SequenceFeatures
 from mvdfq.gram.kernel import SequenceKernel
 from mvdfq.gram.sums import Gram
@@ -18,10 +19,11 @@ from mvdfq.gram.vocabulary import Buckets, all_words
 from mvdfq.kernels import Kernel
 from mvdfq.symbols.base import Symbols
 from mvdfq.terms.alignment import align, unit_grams
-from mvdfq.terms.base import Fitting, Found, Source, Term, Work
+from mvdfq.terms.base import Fitting, Source, Term, Work
 from mvdfq.terms.feature_blocks import Block, MatrixBlock
-from mvdfq.terms.fitted import FIRST_NAME
+from mvdfq.terms.fitted import FIRST_NAME, FittedTerm
 from mvdfq.terms.plain_answers import FittedFeatures, FittedKernel, FittedPlain
+from mvdfq.terms.standard import Learned
 
 # If there can be more words than this, explicit features hash words to this many columns.
 MANY_WORDS = 2**20
@@ -159,7 +161,8 @@ class PlainTerm(Term):
             n = reader.n_features
             reader.columns_ = all_words(reader.plan_) if n is None else Buckets(n)
             reader.n_features_out_ = reader.columns_.size
-        return PlainSource(self.name, None, encoders, reader)
+        make = partial(FittedFeatures.of, name=self.name, encoders=encoders, reader=reader)
+        return PlainSource(None, encoders, make, reader)
 
     def kernel_of(self, symbols: Any, work: Work) -> SequenceKernel:
         """Return the kernel, not fitted, without the RBF on top of it."""
@@ -242,19 +245,13 @@ class PlainFitting(Fitting):
 
     is_standard = False
 
-    @property
-    def reads_labels(self) -> bool:
-        """Whether weights are learned from labels."""
-        return self.learned is not None
-
-    @property
-    def size(self) -> float:
-        """The variance of all features together; sparse features stand alone."""
-        if sp.issparse(self.values):
-            return 1.0
-        # the trace of the centred matrix, without centring it
-        spread = float(np.trace(self.values) / len(self.values) - self.values.mean())
-        return spread if spread > 0 else 1.0  # all sequences may be alike to the kernel
+    def __post_init__(self) -> None:
+        self.reads_labels = self.learned is not None
+        self.size = 1.0  # sparse features stand alone; all sequences may be alike to the kernel
+        if not sp.issparse(self.values):
+            # the trace of the centred matrix, without centring it
+            spread = float(np.trace(self.values) / len(self.values) - self.values.mean())
+            self.size = spread if spread > 0 else 1.0
 
     def matrix(self, learn: np.ndarray) -> Any:
         """Return kernel values or features, with weights learned from the sequences `learn`."""
@@ -264,39 +261,35 @@ class PlainFitting(Fitting):
 
     def finish(self, coefficients: np.ndarray, share: float) -> FittedPlain:
         """Return the term, with its training sequences or their features."""
-        about = {"name": self.name, "encoders": self.encoders, "share": share}
-        if self.result is not None:
-            return FittedKernel.of(self.reader, self.result, coefficients, **about)
-        n_jobs, kept = self.reader.n_jobs, self.values
-        return FittedFeatures.of(self.reader, coefficients, n_jobs=n_jobs, kept=kept, **about)
+        about: Any = {"name": self.name, "encoders": self.encoders, "reader": self.reader}
+        if self.result is None:
+            return FittedFeatures.of(coefficients, share, kept=self.values, **about)
+        about |= {"norms": self.result.left, "scale": self.result.scale}
+        return FittedKernel.of(coefficients, share, **about)
 
 
 @dataclass(frozen=True)
 class PlainSource(Source):
     """Counts the words of blocks of sequences, for kernels and alphabets of any kind."""
 
-    name: str
-    min_share: None
-    encoders: list[Any]
     reader: SequenceFeatures
 
     @property
-    def n_columns(self) -> int:
-        """Number of columns of the features."""
-        return self.reader.n_features_out_
+    def pieces(self) -> list[tuple[np.ndarray, int, np.ndarray]]:
+        """One piece of all columns."""
+        n = self.reader.n_features_out_
+        return [(np.arange(1), n, np.arange(n))]
 
     def read(self, X: Any) -> Any:
-        """Encode sequences."""
-        return self.reader.read_new(encode(self.encoders, X))
+        """Encode sequences; return the rows in use."""
+        return self.reader.read_new(super().read(X))
 
     def block(self, read: Any) -> Block:
         """Count the words of some sequences."""
         return MatrixBlock(self.reader.values(read).astype(np.float32))
 
-    def finish(self, found: Found, train: Any) -> FittedPlain:
+    def finish(self, learned: Iterable[Learned], share: float, train: Any) -> FittedTerm:
         """Return the term, with the features of the training sequences."""
-        about = {"name": self.name, "encoders": self.encoders, "share": found.share}
+        (one,) = learned
         kept = None if train is None else self.reader.values(train)
-        return FittedFeatures.of(
-            self.reader, found.weights, n_jobs=found.n_jobs, kept=kept, **about
-        )
+        return self.make(one.weights, share, kept=kept)

@@ -11,7 +11,6 @@ from mvdfq._utils.checks import parse_memory
 from mvdfq.gram.features import SequenceFeatures
 from mvdfq.gram.kernel import SequenceKernel
 from mvdfq.gram.plan import inverse_root
-from mvdfq.gram.sums import Gram
 from mvdfq.gram.vocabulary import Vocabulary
 from mvdfq.symbols.base import Symbols
 from mvdfq.terms.fitted import ReadingTerm
@@ -34,6 +33,19 @@ class FittedPlain(ReadingTerm):
 
     coefficients: np.ndarray
     memory_limit: Any = None
+
+    @classmethod
+    def of(cls, coefficients: np.ndarray, share: float, reader: Any, **about: Any) -> Any:
+        """Return the term, given the coefficients of its machines."""
+        return cls(
+            reader=reader,
+            coefficients=coefficients,
+            share=share,
+            intercepts=_least(reader) * coefficients.sum(axis=0),
+            memory_limit=reader.memory_limit,
+            n_jobs=reader.n_jobs,
+            **about,
+        )
 
     def sums(self, read: Any) -> np.ndarray:
         """Return the sums of the weights of words, (n_sequences, n_columns)."""
@@ -74,22 +86,6 @@ class FittedKernel(FittedPlain):
     norms: np.ndarray
     scale: np.ndarray
     values: list[np.ndarray] | None = None
-
-    @classmethod
-    def of(
-        cls, reader: SequenceKernel, result: Gram, coefficients: np.ndarray, **about: Any
-    ) -> "FittedKernel":
-        """Return the term on a kernel whose training matrix was `result`."""
-        return cls(
-            reader=reader,
-            coefficients=coefficients,
-            intercepts=_least(reader) * coefficients.sum(axis=0),
-            norms=result.left,
-            scale=result.scale,
-            memory_limit=reader.memory_limit,
-            n_jobs=reader.n_jobs,
-            **about,
-        )
 
     @property
     def train(self) -> Any:
@@ -152,20 +148,10 @@ class FittedKernel(FittedPlain):
 
 @dataclass(repr=False, kw_only=True)
 class FittedFeatures(FittedPlain):
-    """Machines on explicit features: the coefficients are the weights of words.
-
-    `kept` are the features of training sequences, to find similar ones.
-    """
+    """Machines on features, by weights of words; `kept` are the features of training sequences."""
 
     reader: SequenceFeatures
     kept: sp.csr_array | None = None
-
-    @classmethod
-    def of(cls, reader: SequenceFeatures, coefficients: np.ndarray, **about: Any) -> Any:
-        """Return the term on features: words that are not there add nothing, so no intercepts."""
-        none, limit = np.zeros(coefficients.shape[1]), reader.memory_limit
-        weights: dict[str, Any] = {"coefficients": coefficients, "intercepts": none}
-        return cls(reader=reader, memory_limit=limit, **weights, **about)
 
     @property
     def train(self) -> Any:
@@ -194,6 +180,7 @@ class FittedFeatures(FittedPlain):
         return self._table_of(weigh)
 
 
-def _least(kernel: SequenceKernel) -> float:
-    """Return the kernel value of two sequences without a common word."""
-    return 0.0 if kernel.gamma is None else float(np.exp(-2 * float(kernel.gamma)))
+def _least(reader: SequenceKernel | SequenceFeatures) -> float:
+    """Return the kernel value of two sequences without a common word: 0 but for the RBF."""
+    gamma = getattr(reader, "gamma", None)
+    return 0.0 if gamma is None else float(np.exp(-2 * float(gamma)))

@@ -1,4 +1,4 @@
-r"""The sum of terms: a loop in `fit`, a sum in `predict`, a concatenation in `explain`.
+r"""The sum of terms in training: a loop over the terms; `FittedSum` is the sum that answers.
 
 .. math:: K = \frac{1}{n} \sum_v K_v / s_v, \qquad f_c(x) = \sum_v f_{vc}(x) + b_c
 
@@ -11,121 +11,22 @@ what a machine learned of the columns of a term belongs to the term.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from mvdfq._engines.choice import side_by_side
 from mvdfq._utils.checks import parse_memory
-from mvdfq._utils.short import Short
-from mvdfq._utils.threads import Report, one_blas_thread
+from mvdfq._utils.threads import Report
 from mvdfq.frames.base import UnknownShares
-from mvdfq.gram.plan import inverse_root, spread_of_sums
-from mvdfq.terms.base import Fitting, Found, Source, Term, Work
+from mvdfq.gram.plan import spread_of_sums
+from mvdfq.terms.base import Fitting, Source, Term, Work
 from mvdfq.terms.feature_blocks import Block, Labelled, SideBySide
-from mvdfq.terms.fitted import FittedTerm
-from mvdfq.terms.sketch import WIDTH, in_bytes
-from mvdfq.terms.standard import Scale, means_of_classes
+from mvdfq.terms.fitted import FittedSum, FittedTerm, in_bytes, width_of
+from mvdfq.terms.standard import Learned, Scale, means_of_classes
 from mvdfq.terms.svm import FoldMachine, Margins
-from mvdfq.terms.typical import Nearness, added, inverse
-
-
-@dataclass(frozen=True)
-class Points:
-    """Sequences to compare: their sketches, and how the terms without sketches read them."""
-
-    sketch: np.ndarray
-    read: list[Any]
-
-    def __getitem__(self, rows: Any) -> "Points":
-        return Points(self.sketch[rows], [one[rows] for one in self.read])
-
-
-@dataclass(repr=False)
-class FittedSum(Short):
-    """Fitted terms and the intercepts of their sum: what a classifier knows.
-
-    `sketches` (n_sequences, WIDTH) times `scales` (n_sequences,) are the sketches of training
-    sequences, see `sketch.py`; their width is 0 if all terms keep the training sequences.
-    """
-
-    terms: list[FittedTerm]
-    intercepts: np.ndarray
-    sketches: np.ndarray
-    scales: np.ndarray
-
-    @property
-    def constant(self) -> np.ndarray:
-        """The margins of a sequence whose words add up to 0 in every term."""
-        return sum((term.intercepts for term in self.terms), start=self.intercepts)
-
-    def read(self, X: Any) -> list[Any]:
-        """Return sequences as each term reads them."""
-        return [term.read(X) for term in self.terms]
-
-    def sums(self, read: list[Any]) -> dict[str, np.ndarray]:
-        """Return what the words of each term add to the margins, by the name of the term."""
-        return {t.name: t.sums(mine) for t, mine in zip(self.terms, read, strict=True)}
-
-    def knows_means(self, n_classes: int) -> bool:
-        """Tell whether all terms know the means of all classes, for `nearness`."""
-        return all(
-            term.train is not None or {one.shape[-1] for one in term.class_means} == {n_classes}
-            for term in self.terms
-        )
-
-    def nearness(self, read: list[Any], y: np.ndarray) -> Nearness:
-        """Return the products of sequences with the means of the classes, over all terms.
-
-        `y` are the classes of the training sequences.
-        """
-        pairs = zip(self.terms, read, strict=True)
-        with one_blas_thread():  # the last bits depend on the number of threads
-            return added(term.nearness(mine, y).times(term.share) for term, mine in pairs)
-
-    @cached_property
-    def _train(self) -> Points:  # a name that model files leave out
-        """The training sequences that are kept."""
-        kept = [term.train for term in self.terms if term.train is not None]
-        return Points(self.sketches * self.scales[:, None], kept)
-
-    def points(self, read: list[Any]) -> Points:
-        """Return sequences as `likeness` compares them."""
-        sketch, kept = np.zeros((len(read[0]), self.sketches.shape[1])), []
-        for term, mine in zip(self.terms, read, strict=True):
-            if term.train is not None:
-                kept.append(mine)
-            elif sketch.size:  # a term of a user need not have sketches
-                sketch += term.sketch(mine)
-        return Points(sketch.astype(np.float32), kept)
-
-    def likeness(self, left: Points, right: Points | None = None) -> np.ndarray:
-        r"""Return how alike sequences are, (n_left, n_right); None means training sequences.
-
-        .. math:: K(x, z) \big/ \sqrt{K(x, x) \, K(z, z)}, \qquad K = \sum_v s_v K_v
-
-        The kernel values of terms that keep training sequences are exact, the values of all other
-        terms are products of sketches.
-        """
-        right = self._train if right is None else right
-        kernels = [term for term in self.terms if term.train is not None]
-        with one_blas_thread():  # the last bits depend on the number of threads
-            K = (left.sketch @ right.sketch.T).astype(float)
-        for term, a, b in zip(kernels, left.read, right.read, strict=True):
-            K += term.share * term.compare(a, b)
-        # plain kernels are normalized
-        own = sum(term.share for term in kernels)
-        norms = [own + np.einsum("ij,ij->i", one.sketch, one.sketch) for one in (left, right)]
-        K *= inverse_root(norms[0])[:, None]
-        K *= inverse_root(norms[1])
-        return np.minimum(K, 1, out=K)  # not 1 + rounding error
-
-
-def width_of(terms: Sequence[FittedTerm]) -> int:
-    """Return the width of sketches: 0 if all terms keep the training sequences."""
-    return 0 if all(term.train is not None for term in terms) else WIDTH
+from mvdfq.terms.typical import inverse
 
 
 class Total:
@@ -221,7 +122,6 @@ class LinearTotal:
     def __init__(self, terms: Sequence[Term], X: Any, y: np.ndarray, work: Work) -> None:
         found = [term.source(X, y, work) for term in terms]
         self.sources = [source for source in found if source is not None]
-        self.n_jobs = work.n_jobs
         # sources, the means and factors of their columns in use, and their shares in the sum
         self.measured: list[tuple[Source, Scale, float]] = []
         self.means = np.empty((0, 0))
@@ -247,7 +147,8 @@ class LinearTotal:
         """Measure all columns in one pass over the blocks; leave out columns that do not count."""
         # one pass over the sequences for all terms: reading them again costs more than the sums
         n, *sums = blocks.sum(_column_sums, report=report)
-        ends = np.cumsum([source.n_columns for source in self.sources])[:-1]
+        sizes = [sum(len(kept) for *_, kept in source.pieces) for source in self.sources]
+        ends = np.cumsum(sizes)[:-1]
         parts = zip(*(np.split(one, ends) for one in sums), strict=True)
         pairs = list(zip(self.sources, parts, strict=True))
         n_terms, alone = len(pairs), len(pairs) == 1 and pairs[0][0].min_share is None
@@ -279,15 +180,19 @@ class LinearTotal:
         ends = np.cumsum([len(scale.mean) for _, scale, _ in self.measured])[:-1]
         terms: list[FittedTerm] = []
         intercepts = margins.intercepts.astype(float)
-        learned = np.split(margins.coefficients.astype(float), ends)
+        coefficients = np.split(margins.coefficients.astype(float), ends)
         kept = [None] * len(self.measured) if train is None else train
-        parts = zip(self.measured, learned, np.split(self.means, ends), kept, strict=True)
+        parts = zip(self.measured, coefficients, np.split(self.means, ends), kept, strict=True)
         for (source, scale, share), mine, means, read in parts:
             weights = scale.factor[:, None] * mine
             # words that are left out have the factor 0
             spreads = np.sqrt(share) * inverse(scale.factor)
-            found = Found(scale.mean, means, spreads, weights, share, self.n_jobs)
-            terms.append(source.finish(found, read))
+            pieces = source.pieces
+            cuts = np.cumsum([len(columns) for *_, columns in pieces])[:-1]
+            numbers = (np.split(one, cuts) for one in (weights, scale.mean, means, spreads))
+            each = zip(pieces, *numbers, strict=True)
+            learned = (Learned(*piece, *of_piece) for piece, *of_piece in each)
+            terms.append(source.finish(learned, share, read))
             if source.min_share is not None:  # the means are in the intercepts of the term
                 intercepts = intercepts + scale.mean @ weights
         total = FittedSum(terms, intercepts, *in_bytes(np.empty((0, width_of(terms)))))

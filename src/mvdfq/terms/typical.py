@@ -66,18 +66,14 @@ def squared(values: Any) -> Any:
     return sp.csr_array((values.data**2, values.indices, values.indptr), shape=values.shape)
 
 
-class Centres:
-    """The means of root shares over classes, (n_words, n_classes), and the deviations of words."""
+def nearness_of(means: np.ndarray, spreads: np.ndarray, shares: Any) -> Nearness:
+    """Return the products of sequences, given their root shares, dense or sparse.
 
-    def __init__(self, means: np.ndarray, spreads: np.ndarray) -> None:
-        means, spreads = means.astype(np.float64), spreads.astype(np.float64)
-        self.factor = inverse(spreads**2)
-        self.weighted = means * self.factor[:, None]
-        self.products = means.T @ self.weighted
-
-    def nearness(self, shares: Any) -> Nearness:
-        """Return the products of sequences, given their root shares, dense or sparse."""
-        return Nearness(squared(shares) @ self.factor, shares @ self.weighted, self.products)
+    `means` (n_words, n_classes) are the means over the classes, `spreads` the deviations of words.
+    """
+    means, factor = means.astype(np.float64), inverse(spreads.astype(np.float64) ** 2)
+    weighted = means * factor[:, None]
+    return Nearness(squared(shares) @ factor, shares @ weighted, means.T @ weighted)
 
 
 def nearness_in(values: Any, members: np.ndarray) -> Nearness:

@@ -3,23 +3,24 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
+from itertools import pairwise
 from typing import Any, cast
 
 import numpy as np
 from sklearn.base import clone
 
-from mvdfq._engines.choice import on_host
+from mvdfq._engines.choice import current_engine, on_host
 from mvdfq._utils.threads import n_threads
-from mvdfq.frames.base import encode, fit_encoders
+from mvdfq.frames.base import fit_encoders
 from mvdfq.gram.base import warn_wordless
 from mvdfq.gram.features import SequenceFeatures
+from mvdfq.gram.plan import Plan, inverse_root
 from mvdfq.kernels import Kernel, Words
 from mvdfq.symbols.base import Symbols
-from mvdfq.terms.base import Fitting, Found, Source, Term, Work
-from mvdfq.terms.baseline import View
+from mvdfq.terms.base import Fitting, Source, Term, Work
+from mvdfq.terms.baseline import Evidence, View
 from mvdfq.terms.dense_evidence import SeenWords, dense_evidence
-from mvdfq.terms.evidence_words import Evidence
-from mvdfq.terms.feature_blocks import Block, WordColumns
+from mvdfq.terms.feature_blocks import CountedRow, SideBySide
 from mvdfq.terms.fitted import FIRST_NAME, ReadingTerm, StandardTerm
 from mvdfq.terms.plain import PlainTerm
 from mvdfq.terms.standard import (
@@ -27,13 +28,14 @@ from mvdfq.terms.standard import (
     Learned,
     Piece,
     StandardFitting,
+    count_at_keys,
     gathered,
-    reader_of_words,
-    root_shares,
-    rows_of_pieces,
+    on_gpu,
 )
 from mvdfq.terms.word_table import WordTable, dense_table
 
+# Rows of one piece.
+ROWS = 8
 # Words shorter than the longest words have this weight if words are counted plainly: they only
 # matter in sequences that are too short for the longest words.
 LITTLE = 0.01
@@ -120,13 +122,12 @@ class WordTerm(Term):
             return self.plain().fitting(encoders, symbols, y, work)
         # a sequence without words teaches only that it has none: the user should know
         warn_wordless(symbols.n_present)
-        reader = reader_of_words(symbols, self._kernel(), self.pyramid)
+        reader, make = self._made_by(encoders, symbols, work)
         plan = reader.plan_
         pieces = [
             Piece(rows, partial(root_shares, symbols, plan, rows), encoders)
             for rows in rows_of_pieces(plan)
         ]
-        make = partial(FittedWords.of, self.name, encoders, reader, work.n_jobs)
         return StandardFitting(pieces, y, self.min_share, work, make, n_threads(work.n_jobs))
 
     def source(self, X: Any, y: np.ndarray, work: Work) -> Source:
@@ -134,9 +135,12 @@ class WordTerm(Term):
         encoders, symbols = fit_encoders([self.frames, self.symbols], X, y)
         if not self._has_few_words(symbols):
             return self.plain().source_of(encoders, symbols, work)
-        reader = reader_of_words(symbols, self._kernel(), self.pyramid)
-        columns = WordColumns.of(reader.plan_)
-        return WordSource(self.name, self.min_share, encoders, reader, columns)
+        reader, make = self._made_by(encoders, symbols, work)
+        plan = reader.plan_
+        firsts = plan.first_slots(np.arange(len(plan.n_symbols)))
+        sizes = np.sum([np.diff(first) for first in firsts], axis=0) * len(plan.cells)
+        kept = [np.arange(size) for size in sizes]
+        return WordSource(self.min_share, encoders, make, reader, sizes, kept)
 
     def _has_few_words(self, symbols: Any) -> bool:
         """Tell whether the words of all rows fit dense arrays; words of many categories do not."""
@@ -145,44 +149,55 @@ class WordTerm(Term):
             (symbols.n_symbols.astype(float) ** longest <= DENSE_WORDS).all()
         )
 
-    def _kernel(self) -> Kernel:
+    def _made_by(self, encoders: list[Any], symbols: Symbols, work: Work) -> tuple[Any, Any]:
+        """Return the reader of the words, and what makes the fitted term."""
         # standardizing takes weights of layouts out again, so they would only cost time
-        return clone(self.kernel).set_params(weights=None)
+        kernel = clone(self.kernel).set_params(weights=None)
+        options: Any = {"normalize": False, "pyramid": self.pyramid, "constant_rows": "keep"}
+        reader = SequenceFeatures(kernel, manifold=True, **options)
+        # only the plan: a table has a slot for every possible word, so no word is listed
+        reader._fit_plan(symbols, listed=True)
+        about: Any = {"name": self.name, "encoders": encoders, "n_jobs": work.n_jobs}
+        return reader, partial(FittedWords.of, reader=reader, **about)
 
 
 @dataclass(frozen=True)
 class WordSource(Source):
-    """Counts the words of blocks of sequences."""
+    """Counts the words of blocks of sequences.
 
-    name: str
-    min_share: float
-    encoders: list[Any]
+    `sizes` are the numbers of columns of all rows, in the order of `root_shares`, and `kept` the
+    columns in use. Words that are left out still count in the shares.
+    """
+
     reader: SequenceFeatures
-    columns: WordColumns
+    sizes: np.ndarray
+    kept: list[np.ndarray]
 
     @property
-    def n_columns(self) -> int:
-        """Number of columns of the features."""
-        return sum(map(len, self.columns.kept))
+    def pieces(self) -> list[tuple[np.ndarray, int, np.ndarray]]:
+        """One piece per row."""
+        parts = zip(self.sizes.tolist(), self.kept, strict=True)
+        return [(np.array([r]), *part) for r, part in enumerate(parts)]
 
     def read(self, X: Any) -> Symbols:
-        """Encode sequences."""
-        return cast(Symbols, self.reader.read_new(encode(self.encoders, X)))
+        """Encode sequences; return the rows in use."""
+        return cast(Symbols, self.reader.read_new(super().read(X)))
 
-    def block(self, read: Symbols) -> Block:
-        """Count the words of some sequences."""
-        return self.columns.block(read)
+    def block(self, read: Symbols) -> SideBySide:
+        """Count the words of all rows of some sequences."""
+        plan, rows = self.reader.plan_, []
+        for r, (kept, size) in enumerate(zip(self.kept, self.sizes, strict=True)):
+            matrix = count_at_keys([plan.kernel.row([read], r)], plan.groups(r), plan.n_levels)
+            # before words are left out: they count in the shares
+            scale = inverse_root(np.asarray(matrix.sum(axis=1), dtype=float))
+            matrix = matrix if len(kept) == size else matrix[:, kept]
+            rows.append(CountedRow.of(matrix, scale.astype(np.float32)))
+        return SideBySide(rows)
 
     def only(self, used: np.ndarray) -> tuple["WordSource", np.ndarray]:
         """Leave words out."""
-        return replace(self, columns=self.columns.only(used)), np.flatnonzero(used)
-
-    def finish(self, found: Found, train: Any) -> "FittedWords":
-        """Return the term with the weights of words."""
-        pieces = zip(self.columns.sizes, self.columns.kept, strict=True)
-        learned = found.learned((np.array([r]), *piece) for r, piece in enumerate(pieces))
-        about = self.name, self.encoders, self.reader, found.n_jobs
-        return FittedWords.of(*about, learned, found.share)
+        parts = np.split(used, np.cumsum(self.sizes)[:-1])
+        return replace(self, kept=[*map(np.flatnonzero, parts)]), np.flatnonzero(used)
 
 
 @dataclass(repr=False, kw_only=True)
@@ -201,17 +216,9 @@ class FittedWords(StandardTerm, ReadingTerm):
     spreads: list[np.ndarray]
 
     @classmethod
-    def of(
-        cls,
-        name: str,
-        encoders: list[Any],
-        reader: SequenceFeatures,
-        n_jobs: int | None,
-        pieces: Iterable[Learned],
-        share: float,
-    ) -> "FittedWords":
-        """Return the term, given what was learned of pieces that follow each other."""
-        plan = reader.plan_
+    def of(cls, pieces: Iterable[Learned], share: float, **about: Any) -> "FittedWords":
+        """Return the term `about` the words, given what was learned of pieces one after another."""
+        reader, plan = about["reader"], about["reader"].plan_
         firsts = plan.first_slots(np.arange(len(plan.n_symbols)))
         shapes = [(f[-1], len(plan.cells)) for f in firsts]
         values: list[np.ndarray] = []
@@ -227,9 +234,8 @@ class FittedWords(StandardTerm, ReadingTerm):
             _place(one, one.means.clip(0, 1), firsts, means)
             _place(one, one.spreads[:, None], firsts, spreads)
 
-        made: dict[str, Any] = gathered(name, pieces, place)
-        made |= {"values": values, "means": means, "spreads": spreads, "reader": reader}
-        return cls(name=name, encoders=encoders, share=share, n_jobs=n_jobs, **made)
+        made: Any = gathered(about["name"], pieces, place)
+        return cls(values=values, means=means, spreads=spreads, share=share, **about, **made)
 
     def sums(self, read: Any) -> np.ndarray:
         """Return the sums of the weights of words; words with unseen symbols do not count."""
@@ -289,3 +295,27 @@ def _place(
             a, b = np.searchsorted(learned.kept, [start, start + len(mine)])
             mine[learned.kept[a:b] - start] = numbers[a:b]
             start += len(mine)
+
+
+def root_shares(symbols: Symbols, plan: Plan, rows: np.ndarray) -> Any:
+    """Return the roots of the shares of all words of rows of one alphabet, see `count_at_keys`.
+
+    A sparse matrix; on a graphics card, a dense tensor.
+    """
+    engine = current_engine()
+    if engine.name == "gpu":
+        return on_gpu().root_shares(symbols, plan, rows, engine.device)
+    found = [plan.kernel.row([symbols], r) for r in rows.tolist()]
+    return count_at_keys(found, plan.groups(int(rows[0])), plan.n_levels, roots=True)
+
+
+def rows_of_pieces(plan: Plan) -> list[np.ndarray]:
+    """Return a few rows for each piece: they stand side by side and have one alphabet.
+
+    Many rows would take much memory, and one row alone makes a product of matrices with few
+    columns, which is slower than its size.
+    """
+    # where the size of the alphabet changes
+    cuts = np.flatnonzero(np.diff(plan.n_symbols, prepend=-1, append=-1))
+    ends = [(start, b) for a, b in pairwise(cuts.tolist()) for start in range(a, b, ROWS)]
+    return [np.arange(start, min(start + ROWS, b)) for start, b in ends]

@@ -23,8 +23,8 @@ from mvdfq.frames.learned import (
     require_equal,
 )
 from mvdfq.gram.vocabulary import Vocabulary
-from mvdfq.terms.sketch import WIDTH
-from mvdfq.terms.total import width_of
+from mvdfq.terms.fitted import width_of
+from mvdfq.terms.standard import WIDTH
 from mvdfq.terms.word_table import has_table
 
 # Each thread plans its own working memory, and has a stack.

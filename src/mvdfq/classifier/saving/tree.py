@@ -31,7 +31,7 @@ MOST_VALUES = 3 * 10**6
 # The only classes that a tree may hold, with the module of each; parts come from the registry.
 CLASSES = {
     "SequenceClassifier": "mvdfq.classifier.estimator",
-    "FittedSum": "mvdfq.terms.total",
+    "FittedSum": "mvdfq.terms.fitted",
     **dict.fromkeys(["FittedFeatures", "FittedKernel"], "mvdfq.terms.plain_answers"),
     **dict.fromkeys(["FittedWords", "WordTerm"], "mvdfq.terms.words"),
     **dict.fromkeys(["FilterBank", "FilterTerm", "FittedFilters"], "mvdfq.terms.filters"),

@@ -64,10 +64,8 @@ class FilterTerm(Term):
         Distances between the taps of a filter, in frames. ``"auto"`` takes the dilations of
         `Filters`, each twice if there are few dilations and more than two channels: the second
         time the filters read other channels. ``"few"`` takes every fourth dilation.
-
     n_thresholds : int, default=7
         Number of thresholds per response, at most 7.
-
     name : str, default="filters"
         Name of the term in explanations.
 

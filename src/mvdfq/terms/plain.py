@@ -42,34 +42,25 @@ class PlainTerm(Term):
     ----------
     symbols : quantizer
         Quantizer that turns numbers into symbols; None if the sequences are symbols.
-
     kernel : Kernel
         Kernel on rows of symbols: `Spectrum`, `Spatial`, ...
-
     frames : transformer, default=None
         Transformer of the numbers, applied before `symbols`.
-
     manifold : bool, default=False
         Whether to take square roots of the counts, see `SequenceKernel`.
-
     pyramid : int, default=1
         Number of levels of the temporal pyramid.
-
     gamma : float, default=None
         Parameter of a Hellinger RBF on top of the kernel; None uses no RBF.
-
     weights : {None, "rows", "groups"}, default=None
         Learn one weight per row of symbols, or per group of layouts, by centred alignment of its
         kernel matrix with the classes; None gives all the same weight.
-
     row_weights : sequence of float, default=None
         Weights of the rows of symbols; fewer weights than rows belong to blocks of rows of the
         same size. None gives every row the weight 1.
-
     n_features : int, default=None
         Number of columns that explicit features hash words to. None keeps one column per word if
         there can be at most 2**20 words, and hashes to 2**20 columns otherwise.
-
     name : str, default="words"
         Name of the term in explanations.
 

@@ -57,19 +57,14 @@ class WordTerm(Term):
     ----------
     symbols : quantizer
         Quantizer that turns numbers into symbols, or a pipeline that ends in a quantizer.
-
     kernel : Words
         The layouts of the words; all words count alike, whatever the weights of the layouts.
-
     frames : transformer, default=None
         Transformer of the numbers, applied before `symbols`.
-
     pyramid : int, default=1
         Number of levels of the temporal pyramid.
-
     min_share : float, default=0.0
         Words are left out unless they occur in more than this share of the training sequences.
-
     name : str, default="words"
         Name of the term in explanations.
 

@@ -248,10 +248,14 @@ class StandardFitting:
             firsts = np.append(starts, len(shares)) * size
             cuts = list(pairwise(np.searchsorted(scale.kept, firsts).tolist()))
             learned = np.split(z.T @ both, len(folds), axis=1)
+            by_word = shares[scale.kept // size].astype(np.float32)
             for fold, found, added in zip(folds, learned, out, strict=True):
                 mine = z[fold.check]
-                sums = np.stack([mine[:, a:b] @ found[a:b] for a, b in cuts], axis=2)
-                added += sums @ shares[starts]
+                if len(cuts) > found.shape[1]:  # filters: many rows of few words
+                    added += np.stack([(mine * one) @ by_word for one in found.T], axis=1)
+                else:
+                    sums = np.stack([mine[:, a:b] @ found[a:b] for a, b in cuts], axis=2)
+                    added += sums @ shares[starts]
         return np.concatenate(out)
 
 

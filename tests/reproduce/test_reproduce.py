@@ -89,7 +89,8 @@ class TestRows:
         kernel = method.sequence_kernel(1, None).fit(symbols[self.TRAIN])
         K = Workshop()._gram(method, symbols, self.TRAIN)
         expected = kernel.compare(kernel.read_new(symbols), None)[0]
-        assert_allclose(K, expected, rtol=1e-13, atol=1e-15)
+        # roots are multiplied in single precision, several rows in one product
+        assert_allclose(K, expected, rtol=1e-6 if manifold else 1e-13, atol=1e-15)
         assert_array_equal(K, K.T)
         assert K.diagonal().tolist() == [1, 1, 1, 0, 1, 1]  # one frame is no word
 

@@ -46,7 +46,7 @@ class WordTerm(Term):
     r"""Words that are standardized: every word has the same spread over the training sequences.
 
     .. math:: K_v(x, z) = \sum_u z_u(x) z_u(z), \qquad
-              z_u(x) = \big(\sqrt{c_u(x) / \textstyle\sum_{u'} c_{u'}(x)} - \mu_u\big) / \sigma_u
+              z_u(x) = \big(\sqrt{c_u(x) / \sum_{u'} c_{u'}(x)} - \mu_u\big) / \sigma_u
 
     where :math:`c_u` counts the word `u` in one row. Cost: O(n) in the number of symbols, times
     the number of layouts; and ``n_sequences**2`` per word for the kernel matrix. If a row has so

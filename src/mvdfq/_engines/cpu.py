@@ -24,7 +24,7 @@ def bits(n: int) -> int:
     return max(int(n) - 1, 0).bit_length()
 
 
-@inner
+@inlined
 def segment(n_words, level, cell):
     """Return the first and last + 1 start t with ``floor(t * 2**level / n_words) == cell``."""
     # -(-a // b) rounds up, in whole numbers: the cells of a level cover every word exactly once.
@@ -32,7 +32,7 @@ def segment(n_words, level, cell):
     return -(-cell * n_words // cells), -(-(cell + 1) * n_words // cells)
 
 
-@inner
+@inlined
 def is_present(present, t, window):
     """Tell whether every position of the window at `t` holds a symbol."""
     for o in window:
@@ -41,7 +41,7 @@ def is_present(present, t, window):
     return True
 
 
-@inner
+@inlined
 def read_keys(codes, start, layout, base, out):
     """Read the words that start at `start` and after as numbers in base `base`, filling `out`."""
     # The loop over offsets is outside and the loop over positions inside, on slices that begin at
@@ -72,7 +72,7 @@ def mark_repeated(codes, start, layouts, j, repeated):
             repeated[t] |= same[t]
 
 
-@inner
+@inlined
 def read_words(codes, start, read, j, base, present, words):
     """Read the words of layout `j` that start at `start` and after, filling `words`.
 

@@ -5,8 +5,6 @@ alphabets are the keys themselves (*dense*). Other slots are found by open addre
 the keys of a row stand in `keys[first[r]:first[r + 1]]`, `EMPTY` in places without a key.
 """
 
-from typing import Any
-
 import numpy as np
 
 from mvdfq._engines.compiled import compiled, inlined, inner
@@ -46,7 +44,7 @@ def find_keys(keys, words, out):
         out[w] = np.int64(place) if keys[place] == words[w] else -1
 
 
-@inner
+@inlined
 def count_slots(codes, start, stop, present, group, base, n_levels, local, cells, touched):
     """Count the words of one row of one sequence at their slots: ``cells[slot, cell]``.
 
@@ -80,8 +78,8 @@ def count_slots(codes, start, stop, present, group, base, n_levels, local, cells
                 if n_fine > 1:
                     count[0] = 1  # only a mark: the whole sequence is added up below
                 count[n_fine - 1 + fine] += weights[j]
-    for slot in touched[:n_touched]:
-        count = cells[slot]
+    for i in range(n_touched):
+        count = cells[touched[i]]
         for cell in range(n_fine - 2, -1, -1):
             # from fine to coarse: both halves are complete before their sum is taken
             count[cell] = count[2 * cell + 1] + count[2 * cell + 2]
@@ -89,32 +87,26 @@ def count_slots(codes, start, stop, present, group, base, n_levels, local, cells
 
 
 @inlined
-def weigh_slots(local, cells, touched, keys, mine, values, root, margin):
+def weigh_slots(local, cells, touched, n, keys, values, first, root, margin):
     """Add the weights of the counted words to `margin`; return the sum of squared counts.
 
-    Clears the counts. `mine` are the slots of the row; `keys` is None if slots are keys.
+    Clears the counts. `keys` are the words of the row, whose weights begin at ``values[first]``.
     """
     squares = 0.0
-    own = values[mine]
-    if keys is not None:
-        learned = keys[mine]
-    for slot in touched:
-        place, known = slot, True
-        if keys is not None:
-            place = place_of(learned, local[slot])
-            # a word that training did not have counts in the norm, but has no weights
-            known = learned[place] == local[slot]
-            local[slot] = EMPTY
+    for i in range(n):
+        slot = touched[i]
+        place = place_of(keys, local[slot])
+        # a word that training did not have counts in the norm, but has no weights
+        known = keys[place] == local[slot]
+        local[slot] = EMPTY
         for cell in range(cells.shape[1]):
             count = cells[slot, cell]
-            if count == 0:
-                continue
             # on the way: clearing all cells would take longer than a short sequence
             cells[slot, cell] = 0
             value = np.sqrt(count) if root else count
             squares += value * value
-            for c in range(margin.size if known else 0):
-                margin[c] += np.float32(value) * own[place, cell, c]
+            for c in range(margin.size if known and count != 0 else 0):
+                margin[c] += np.float32(value) * values[first + np.int64(place), cell, c]
     return squares
 
 
@@ -125,35 +117,36 @@ def score(
     """Count the words of one group in every row of every sequence; add up their weights.
 
     `group` is ((layouts, windows, distinct), layout weights, memory for the longest sequence).
-    Row `r` owns the `values`, (n_slots, n_cells, n_columns), from ``first[r]`` on; `keys` is None
-    if the table is dense, and the compiler leaves the other way out. `memory` is what `scratch`
+    Row `r` owns the `keys` and the `values`, (n_slots, n_cells, n_columns), from ``first[r]`` on.
+    `present` is (n_rows, 0) if all positions hold a symbol. `memory` is what `scratch`
     returns. `out` is a tuple: adds to `margins`, (n_sequences, n_rows, n_columns), the weights of
     the words times their embedded counts; to `own`, (n_sequences, n_rows), the squared counts times
     the weight of the group in the row; to `total`, the squared counts.
     """
     margins, own, total = out
     local, cells, touched = memory
-    margin, everywhere = np.empty(margins.shape[2], np.float32), np.empty(0, np.bool_)
+    margin = np.empty(margins.shape[2], np.float32)
     for s in range(offsets.size - 1):
         for r in range(bases.size):
-            here = present[r] if present.size else everywhere
-            ends = offsets[s], offsets[s + 1]
-            base, mine = np.uint64(bases[r]), slice(first[r], first[r + 1])
+            here, base, mine = present[r], np.uint64(bases[r]), first[r]
+            begin, end = offsets[s], offsets[s + 1]
             margin[:] = 0
-            n = count_slots(codes[r], *ends, here, group, base, n_levels, local, cells, touched)
-            squares = weigh_slots(local, cells, touched[:n], keys, mine, values, root, margin)
+            n = count_slots(
+                codes[r], begin, end, here, group, base, n_levels, local, cells, touched
+            )
+            learned = keys[mine : first[r + 1]]
+            squares = weigh_slots(local, cells, touched, n, learned, values, mine, root, margin)
             for c in range(margin.size):
                 margins[s, r, c] += margin[c]
             total[s, r] += squares
             own[s, r] += weights[r] * squares
 
 
-def scratch(most: int, n_levels: int, dense: bool) -> tuple[Any, np.ndarray, np.ndarray]:
+def scratch(most: int, n_levels: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return memory of `score`, to count at most `most` words of one row of one sequence.
 
-    Local keys, counts, and the touched slots. Dense counts stand at their keys and need no local
-    keys.
+    Local keys, counts, and the touched slots.
     """
-    capacity = most if dense else most * 3 // 2 + 1  # two thirds full, so searches stay short
-    local = None if dense else np.full(capacity, EMPTY)
-    return local, np.zeros((capacity, 2**n_levels - 1)), np.empty(capacity, np.uint64)
+    capacity = most * 3 // 2 + 1  # two thirds full, so searches stay short
+    cells = np.zeros((capacity, 2**n_levels - 1))
+    return np.full(capacity, EMPTY), cells, np.empty(capacity, np.uint64)

@@ -41,7 +41,7 @@ def spread_words(slots, offsets, read, table, totals, root, reached, out):
 def spread_group(slots, offsets, read, table, totals, root, reached, memory, out):
     """Do what `spread_words` does, with arrays whose rows are numbered by one index."""
     by_frame, sums, rest, squares = out
-    first, values, means, lost = table
+    first, _, _, lost = table
     cells, touched, slopes, even, sizes = memory
     rows, last, weights = read
     n_cells, n_columns = even.shape

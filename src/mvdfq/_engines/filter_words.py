@@ -197,37 +197,28 @@ def count_words(above, step, packed, found):
         for q in range(packed.size):
             found[i, q] = 0
     for start in range(0, above.size, RUN):
-        stop = start + RUN if start + RUN < above.size else above.size
-        single = np.uint64(0)
-        for t in range(start, stop):
-            single += above[t]
-        packed[7] = single
+        first, second, third = above[start:], above[start + step :], above[start + 2 * step :]
+        single = n_a = n_b = n_c = n_ab = n_ac = n_bc = n_abc = np.uint64(0)
+        for t in range(first.size if first.size < RUN else RUN):
+            single += first[t]
         # a sequence shorter than a triple has single symbols alone
-        count_triples(above, step, start, stop, packed)
+        for t in range(third.size if third.size < RUN else RUN):
+            a, b, c = first[t], second[t], third[t]
+            # a triple with a missing symbol does not count: all bits, or none
+            here = np.uint64(0) - ((a & b & c) >> LAST)
+            a, b, c = a & here, b & here, c & here
+            n_a += a
+            n_b += b
+            n_c += c
+            n_ab += a & b
+            n_ac += a & c
+            n_bc += b & c
+            n_abc += a & b & c
+        packed[0], packed[1], packed[2], packed[3] = n_a, n_b, n_c, n_ab
+        packed[4], packed[5], packed[6], packed[7] = n_ac, n_bc, n_abc, single
         for i in range(packed.size):
             for q in range(packed.size):
                 found[i, q] += np.int64((packed[i] >> (BYTE * np.uint64(q))) & LOW)
-
-
-@inlined
-def count_triples(above, step, start, stop, packed):
-    """Write the counts of at most 255 triples; a triple with a missing symbol does not count."""
-    n_a = n_b = n_c = n_ab = n_ac = n_bc = n_abc = np.uint64(0)
-    first, second, third = above[start:], above[start + step :], above[start + 2 * step :]
-    n = stop - start if stop + 2 * step < above.size else above.size - 2 * step - start
-    for t in range(n):
-        a, b, c = first[t], second[t], third[t]
-        here = np.uint64(0) - ((a & b & c) >> LAST)  # all bits, or none
-        a, b, c = a & here, b & here, c & here
-        n_a += a
-        n_b += b
-        n_c += c
-        n_ab += a & b
-        n_ac += a & c
-        n_bc += b & c
-        n_abc += a & b & c
-    packed[0], packed[1], packed[2], packed[3] = n_a, n_b, n_c, n_ab
-    packed[4], packed[5], packed[6] = n_ac, n_bc, n_abc
 
 
 @inlined

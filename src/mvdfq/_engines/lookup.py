@@ -8,7 +8,7 @@ the keys of a row stand in `keys[first[r]:first[r + 1]]`, `EMPTY` in places with
 import numpy as np
 
 from mvdfq._engines.compiled import compiled, inlined, inner
-from mvdfq._engines.cpu import read_words, segment
+from mvdfq._engines.cpu import read_words
 
 # Marks a place without a key; callers guarantee that all keys are smaller.
 EMPTY = np.uint64(2**64 - 1)
@@ -45,7 +45,7 @@ def find_keys(keys, words, out):
 
 
 @inlined
-def count_slots(codes, start, stop, present, group, base, n_levels, local, cells, touched):
+def count_slots(codes, start, stop, present, group, base, local, cells, touched):
     """Count the words of one row of one sequence at their slots: ``cells[slot, cell]``.
 
     The slot of a word is its key or, if there are `local` keys, its place among them. `cells` must
@@ -61,9 +61,10 @@ def count_slots(codes, start, stop, present, group, base, n_levels, local, cells
         # a layout of weight 0 would touch words without counting them
         if weights[j] == 0:
             continue
-        n_words = max(stop - start - windows[j, -1], 0)
-        for fine in range(n_fine):
-            begin, end = segment(n_words, n_levels - 1, fine)
+        n_words = stop - start - windows[j, -1]
+        for fine in range(n_fine if n_words > 0 else 0):
+            # as `segment`: -(-a // b) rounds up
+            begin, end = -(-fine * n_words // n_fine), -(-(fine + 1) * n_words // n_fine)
             words = buffer[: end - begin]
             for i in range(read_words(codes, start + begin, read, j, base, present, words)):
                 slot = words[i]
@@ -111,9 +112,7 @@ def weigh_slots(local, cells, touched, n, keys, values, first, root, margin):
 
 
 @compiled
-def score(
-    codes, offsets, present, group, bases, first, keys, values, n_levels, root, weights, memory, out
-):
+def score(codes, offsets, present, group, bases, first, keys, values, root, weights, memory, out):
     """Count the words of one group in every row of every sequence; add up their weights.
 
     `group` is ((layouts, windows, distinct), layout weights, memory for the longest sequence).
@@ -131,9 +130,7 @@ def score(
             here, base, mine = present[r], np.uint64(bases[r]), first[r]
             begin, end = offsets[s], offsets[s + 1]
             margin[:] = 0
-            n = count_slots(
-                codes[r], begin, end, here, group, base, n_levels, local, cells, touched
-            )
+            n = count_slots(codes[r], begin, end, here, group, base, local, cells, touched)
             learned = keys[mine : first[r + 1]]
             squares = weigh_slots(local, cells, touched, n, learned, values, mine, root, margin)
             for c in range(margin.size):

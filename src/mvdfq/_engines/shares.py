@@ -31,7 +31,7 @@ def listed_counts(codes, offsets, present, groups, bases, starts, n_levels, root
     for group, start in zip(groups, starts, strict=True):
         read = group.arrays, group.layout_weights, buffer
         memory = np.zeros((base**group.length, n_cells)), np.empty(base**group.length, np.uint64)
-        words = codes, offsets, present, read, bases, n_levels
+        words = codes, offsets, present, read, bases
         list_counts(*words, start, memory, first, filled, columns, counts)
     close_gaps(first, filled, roots, columns, counts)
     indptr = np.concatenate([[0], np.cumsum(filled)])
@@ -40,7 +40,7 @@ def listed_counts(codes, offsets, present, groups, bases, starts, n_levels, root
 
 @compiled
 def list_counts(
-    codes, offsets, present, group, bases, n_levels, start, memory, first, filled, columns, counts
+    codes, offsets, present, group, bases, start, memory, first, filled, columns, counts
 ):
     """Append the counts of the words of one group to the list of every row of every sequence.
 
@@ -54,9 +54,7 @@ def list_counts(
         for r in range(bases.size):
             i, here, base = s * bases.size + r, present[r], np.uint64(bases[r])
             begin, end = offsets[s], offsets[s + 1]
-            n = count_slots(
-                codes[r], begin, end, here, group, base, n_levels, None, cells, touched
-            )
+            n = count_slots(codes[r], begin, end, here, group, base, None, cells, touched)
             place = first[i] + filled[i]
             for w in range(n):
                 word = np.int64(touched[w])

@@ -138,7 +138,6 @@ class WordTable(Short):
                 table.first,
                 table.keys,
                 table.values,
-                self.plan.n_levels,
                 self.plan.root,
                 self.group_weights[g],
                 # at most one new word per place and layout

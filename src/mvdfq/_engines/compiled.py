@@ -1,6 +1,7 @@
 """How loops are compiled, so that the first run in a new environment is short.
 
-Python calls the `compiled` loops. Their parts are `inlined`, or `inner` if several loops share
+Python calls the `compiled` loops, which are `bare` if they make no arrays and return none: then
+nobody counts references to arrays, a tenth less to compile. Their parts are `inlined`, or `inner` if several loops share
 them: the compiler sees an inner function again in every loop that calls it. Wrappers that nobody
 calls and checks of every division are left out: a division by 0 gives infinity or NaN, as in numpy.
 
@@ -24,6 +25,7 @@ OPTIONS: dict[str, Any] = {
     "no_cfunc_wrapper": True,
 }
 compiled = njit(**OPTIONS)
+bare = njit(**OPTIONS | {"_nrt": False})
 inner = njit(**OPTIONS | {"no_cpython_wrapper": True})
 inlined = njit(**OPTIONS | {"no_cpython_wrapper": True, "inline": "always"})
 

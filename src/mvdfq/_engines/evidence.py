@@ -7,7 +7,7 @@ cells ``2c`` and ``2c + 1`` are the halves of cell c.
 
 import numpy as np
 
-from mvdfq._engines.compiled import compiled, inlined
+from mvdfq._engines.compiled import bare, inlined
 
 
 def spread_words(slots, offsets, read, table, totals, root, reached, out):
@@ -37,7 +37,7 @@ def spread_words(slots, offsets, read, table, totals, root, reached, out):
     spread_group(slots, offsets, read, (first, *flat[:3]), totals, root, reached, memory, sums)
 
 
-@compiled
+@bare
 def spread_group(slots, offsets, read, table, totals, root, reached, memory, out):
     """Do what `spread_words` does, with arrays whose rows are numbered by one index."""
     by_frame, sums, rest, squares = out

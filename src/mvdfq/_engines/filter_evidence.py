@@ -4,7 +4,7 @@ from functools import cache
 
 import numpy as np
 
-from mvdfq._engines.compiled import compiled, inlined
+from mvdfq._engines.compiled import bare, inlined
 from mvdfq._engines.filter_words import N_WORDS
 
 
@@ -50,7 +50,7 @@ def levels_of_triples(n_levels):
     return steps
 
 
-@compiled
+@bare
 def spread_filters(
     levels, roots, sizes, step, members, weights, means, memory, by_channel, by_kind, rest
 ):

@@ -16,7 +16,7 @@ its single symbols and triples of symbols `dilation` frames apart. No row is eve
 
 import numpy as np
 
-from mvdfq._engines.compiled import compiled, inlined
+from mvdfq._engines.compiled import bare, inlined
 
 # Number of taps of a filter; with three of nine taps set to +2 there are 84 filters.
 N_TAPS = 9
@@ -81,7 +81,7 @@ def _read(read, filters, thresholds, responses, levels, words):
     read_filters(read, filters, thresholds, (padded, *sums, *counts), responses, levels, flat)
 
 
-@compiled
+@bare
 def read_filters(read, filters, thresholds, memory, responses, levels, words):
     """Write what is not empty of responses, levels and counts of words of every sequence.
 
@@ -239,7 +239,7 @@ def write_counts(found, out):
         out[first + 9] = abc
 
 
-@compiled
+@bare
 def weigh(shares, weights, out):
     """Add the weights of all words, (n_words, n_columns), times their shares to `out`.
 

@@ -53,7 +53,7 @@ def count_slots(codes, start, stop, present, group, base, local, cells, touched)
     pyramid are a binary heap: each cell is the sum of its two halves. So only the finest cells are
     counted, and the other cells are added up.
     """
-    read, weights, buffer = group
+    read, weights, buffer, flags = group
     windows = read[1]
     n_fine = cells.shape[1] // 2 + 1
     n_touched = 0
@@ -66,7 +66,8 @@ def count_slots(codes, start, stop, present, group, base, local, cells, touched)
             # as `segment`: -(-a // b) rounds up
             begin, end = -(-fine * n_words // n_fine), -(-(fine + 1) * n_words // n_fine)
             words = buffer[: end - begin]
-            for i in range(read_words(codes, start + begin, read, j, base, present, words)):
+            n = read_words(codes, start + begin, read, j, base, present, words, flags)
+            for i in range(n):
                 slot = words[i]
                 if local is not None:
                     slot = place_of(local, words[i])
@@ -115,7 +116,7 @@ def weigh_slots(local, cells, touched, n, keys, values, first, root, margin):
 def score(codes, offsets, present, group, bases, first, keys, values, root, weights, memory, out):
     """Count the words of one group in every row of every sequence; add up their weights.
 
-    `group` is ((layouts, windows, distinct), layout weights, memory for the longest sequence).
+    `group` is ((layouts, windows, distinct), layout weights, *memory for the longest sequence).
     Row `r` owns the `keys` and the `values`, (n_slots, n_cells, n_columns), from ``first[r]`` on.
     `present` is (n_rows, 0) if all positions hold a symbol. `memory` is what `scratch`
     returns. `out` is a tuple: adds to `margins`, (n_sequences, n_rows, n_columns), the weights of
@@ -137,6 +138,12 @@ def score(codes, offsets, present, group, bases, first, keys, values, root, weig
                 margins[s, r, c] += margin[c]
             total[s, r] += squares
             own[s, r] += weights[r] * squares
+
+
+def buffers_of(lengths: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return memory of `count_slots`: words and flags of one layout in the longest sequence."""
+    most = lengths.max(initial=0)
+    return np.empty(most, np.uint64), np.empty((2, most), bool)
 
 
 def scratch(most: int, n_levels: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

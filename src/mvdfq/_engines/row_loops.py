@@ -6,7 +6,7 @@ NaN, and values without infinities.
 
 import numpy as np
 
-from mvdfq._engines.compiled import compiled
+from mvdfq._engines.compiled import bare, compiled
 from mvdfq._utils.checks import ROUNDING
 
 # Frames per block of a projection: 64 frames of 4000 channels are 2 MB and stay in the second-level
@@ -29,7 +29,7 @@ def moments(data: np.ndarray, offsets: np.ndarray) -> tuple[np.ndarray, np.ndarr
     return means, deviations
 
 
-@compiled
+@bare
 def _write_moments(data, offsets, means, deviations):
     for c in range(data.shape[0]):
         for i in range(offsets.size - 1):
@@ -58,7 +58,7 @@ def moving_average(data: np.ndarray, offsets: np.ndarray, half: int, out: np.nda
     _average(data, offsets, half, *np.empty((2, data.shape[1])), out)
 
 
-@compiled
+@bare
 def _average(data, offsets, half, sums, counts, out):
     """Write moving averages; `sums` and `counts` are memory for one channel."""
     for c in range(data.shape[0]):
@@ -88,18 +88,21 @@ def project(data: np.ndarray, mean: np.ndarray, components: np.ndarray, out: np.
     A matrix product may round a frame differently among other frames. Here the sum runs in the
     same order for every frame, so that one sequence alone gives the same numbers.
     """
-    _project(data, mean, components, np.empty(PROJECTED), np.empty((len(data), PROJECTED)), out)
+    more = -len(data) % 4  # channels of zeros make the number a multiple of 4
+    weights, centred = (
+        np.pad(components, ((0, 0), (0, more))),
+        np.zeros((len(data) + more, PROJECTED)),
+    )
+    _project(data, mean, weights, np.empty(PROJECTED), centred, out)
 
 
-@compiled
+@bare
 def _project(data, mean, components, sums, centred, out):
     """Write projections; `sums` and `centred` are memory for a block of frames."""
-    n_channels = data.shape[0]
-    fours = n_channels - n_channels % 4
     for start in range(0, data.shape[1], sums.size):
         size = data.shape[1] - start
         size = sums.size if size > sums.size else size
-        for c in range(n_channels):
+        for c in range(data.shape[0]):
             for t in range(size):
                 centred[c, t] = data[c, start + t] - mean[c]
         for q in range(components.shape[0]):
@@ -108,19 +111,16 @@ def _project(data, mean, components, sums, centred, out):
                 sums[t] = 0.0
             # four channels at a time, so that a sum is read and written once for four channels;
             # the brackets keep the order of the channels
-            for c in range(0, fours, 4):
+            for c in range(0, weights.size, 4):
                 w0, w1, w2, w3 = weights[c], weights[c + 1], weights[c + 2], weights[c + 3]
                 x0, x1, x2, x3 = centred[c], centred[c + 1], centred[c + 2], centred[c + 3]
                 for t in range(size):
                     sums[t] = (((sums[t] + w0 * x0[t]) + w1 * x1[t]) + w2 * x2[t]) + w3 * x3[t]
-            for c in range(fours, n_channels):
-                for t in range(size):
-                    sums[t] += weights[c] * centred[c, t]
             for t in range(size):
                 out[q, start + t] = sums[t]
 
 
-@compiled
+@bare
 def count_thresholds(values, thresholds, codes, missing):
     """Write, for every value, the number of thresholds that are at most the value.
 
@@ -143,7 +143,7 @@ def count_thresholds(values, thresholds, codes, missing):
                 out[t] = missing
 
 
-@compiled
+@bare
 def settle_nearest(distances, near, data, words, codes):
     """Decide again, in double precision, which codeword is nearest where several are nearly so.
 

@@ -7,8 +7,8 @@ products and slices of sparse matrices copy everything several times.
 
 import numpy as np
 
-from mvdfq._engines.compiled import compiled
-from mvdfq._engines.lookup import count_slots
+from mvdfq._engines.compiled import bare
+from mvdfq._engines.lookup import buffers_of, count_slots
 
 
 def listed_counts(codes, offsets, present, groups, bases, starts, n_levels, roots=False):
@@ -26,10 +26,10 @@ def listed_counts(codes, offsets, present, groups, bases, starts, n_levels, root
     most = np.repeat(np.minimum(lengths * n_layouts * n_levels, n_columns), len(bases))
     first, filled = np.concatenate([[0], np.cumsum(most)]), np.zeros(len(most), np.int64)
     columns, counts = np.empty(first[-1], np.int32), np.empty(first[-1], np.float32)
-    buffer = np.empty(lengths.max(initial=0), np.uint64)
+    buffers = buffers_of(lengths)
     present = present if present.size else np.empty((len(codes), 0), bool)
     for group, start in zip(groups, starts, strict=True):
-        read = group.arrays, group.layout_weights, buffer
+        read = group.arrays, group.layout_weights, *buffers
         memory = np.zeros((base**group.length, n_cells)), np.empty(base**group.length, np.uint64)
         words = codes, offsets, present, read, bases
         list_counts(*words, start, memory, first, filled, columns, counts)
@@ -38,7 +38,7 @@ def listed_counts(codes, offsets, present, groups, bases, starts, n_levels, root
     return counts[: indptr[-1]], columns[: indptr[-1]], indptr
 
 
-@compiled
+@bare
 def list_counts(
     codes, offsets, present, group, bases, start, memory, first, filled, columns, counts
 ):
@@ -67,7 +67,7 @@ def list_counts(
             filled[i] = place - first[i]
 
 
-@compiled
+@bare
 def close_gaps(first, filled, roots, columns, counts):
     """Move all lists together, one after another; with `roots`, take the roots of shares."""
     place = 0
@@ -82,7 +82,7 @@ def close_gaps(first, filled, roots, columns, counts):
             place += 1
 
 
-@compiled
+@bare
 def add_columns(values, weight, held, total, squares):
     """Add to every column its number of entries that are not 0, their sum and their squares.
 
@@ -96,7 +96,7 @@ def add_columns(values, weight, held, total, squares):
             squares[j] += weight[i] * (value * value)
 
 
-@compiled
+@bare
 def add_entries(indptr, columns, values, scale, weight, held, total, squares):
     """Do what `add_columns` does, for a sparse matrix.
 
@@ -114,7 +114,7 @@ def add_entries(indptr, columns, values, scale, weight, held, total, squares):
             squares[column] += weight[s] * (value * value)
 
 
-@compiled
+@bare
 def standardize(lists, places, mean, factor, out):
     """Write the standardized columns of sparse shares to `out`, (n_sequences, n_kept).
 
@@ -132,7 +132,7 @@ def standardize(lists, places, mean, factor, out):
                 out[i, p] = (values[e] - mean[p]) * factor[p]
 
 
-@compiled
+@bare
 def multiply_counts(indptr, columns, counts, scale, transposed, factors, out):
     """Add the product of the values of all words with `factors` to `out`, in float32.
 

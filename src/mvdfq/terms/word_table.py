@@ -120,8 +120,6 @@ class WordTable(Short):
         margins = np.zeros((*shape, self.groups[0].values.shape[2]))
         own, total = np.zeros(shape), np.zeros(shape)
         present, longest = present_positions(symbols), int(symbols.lengths.max(initial=0))
-        # keys of one row of one sequence; compiled loops do not allocate
-        buffer = np.empty(longest, np.uint64)
         for g, table in enumerate(self.groups):
             if table.dense:
                 for block, found, squares in self._listed(table, symbols, present):
@@ -133,7 +131,11 @@ class WordTable(Short):
                 symbols.codes,
                 symbols.offsets,
                 present if present.size else np.empty((len(self.rows), 0), bool),
-                (table.group.arrays, table.group.layout_weights, buffer),
+                (
+                    table.group.arrays,
+                    table.group.layout_weights,
+                    *lookup.buffers_of(symbols.lengths),
+                ),
                 table.bases,
                 table.first,
                 table.keys,

@@ -10,7 +10,7 @@ Callers guarantee that entries fit into 64 bits and that outputs are large enoug
 
 import numpy as np
 
-from mvdfq._engines.compiled import compiled, inlined, inner
+from mvdfq._engines.compiled import bare, compiled, inlined
 
 # Bits per pass of the sort: 2048 buckets of 8 bytes fit into the first-level cache. Measured on
 # 1.3 million entries: 8, 12 and 16 bits per pass take the same time within a tenth.
@@ -24,7 +24,7 @@ def bits(n: int) -> int:
     return max(int(n) - 1, 0).bit_length()
 
 
-@inner
+@inlined
 def segment(n_words, level, cell):
     """Return the first and last + 1 start t with ``floor(t * 2**level / n_words) == cell``."""
     # -(-a // b) rounds up, in whole numbers: the cells of a level cover every word exactly once.
@@ -32,78 +32,60 @@ def segment(n_words, level, cell):
     return -(-cell * n_words // cells), -(-(cell + 1) * n_words // cells)
 
 
-@inner
-def is_present(present, t, window):
-    """Tell whether every position of the window at `t` holds a symbol."""
-    for o in window:
-        if not present[t + o]:
-            return False
-    return True
-
-
-@inner
-def read_keys(codes, start, layout, base, out):
-    """Read the words that start at `start` and after as numbers in base `base`, filling `out`."""
-    # The loop over offsets is outside and the loop over positions inside, on slices that begin at
-    # 0: the compiler sees no negative index and uses vector instructions (5 times faster).
-    out[:] = 0
-    for o in layout:
-        symbols = codes[start + o : start + o + out.size]
-        for i in range(out.size):
-            out[i] = out[i] * base + symbols[i]
-
-
 @inlined
-def mark_repeated(codes, start, layouts, j, repeated):
-    """Mark the windows, from `start` on, in which a layout before `j` reads the same word."""
-    # The loop over windows is inside, as in `read_keys`: vector instructions save more time than
-    # stopping at the first difference would.
-    same = np.empty(repeated.size, np.bool_)
-    for i in range(j):
-        same[:] = True
-        for p in range(layouts.shape[1]):
-            if layouts[i, p] == layouts[j, p]:
-                continue
-            mine = codes[start + layouts[j, p] : start + layouts[j, p] + same.size]
-            other = codes[start + layouts[i, p] : start + layouts[i, p] + same.size]
-            for t in range(same.size):
-                same[t] &= mine[t] == other[t]
-        for t in range(same.size):
-            repeated[t] |= same[t]
+def read_words(codes, start, read, j, base, present, words, flags):
+    """Read the words of layout `j` that start at `start` and after, as numbers in base `base`.
 
-
-@inner
-def read_words(codes, start, read, j, base, present, words):
-    """Read the words of layout `j` that start at `start` and after, filling `words`.
-
-    Moves the words that count to the front and returns how many words count. A word counts where
-    its window holds no missing value and, in a distinct group, where no layout before `j` reads
-    the same word in the same window. `read` is (layouts, windows, distinct).
+    Fills `words`, moves the words that count to the front and returns how many words count. A word
+    counts where its window holds no missing value and, in a distinct group, where no layout before
+    `j` reads the same word in the same window. `read` is (layouts, windows, distinct), `flags` is
+    memory, (2, as many as words).
     """
     layouts, windows, distinct = read
-    read_keys(codes, start, layouts[j], base, words)
+    # The loop over offsets is outside and the loop over positions inside, on slices that begin at
+    # 0: the compiler sees no negative index and uses vector instructions (5 times faster).
+    for i in range(words.size):
+        words[i] = 0
+    for p in range(layouts.shape[1]):
+        symbols = codes[start + layouts[j, p] : start + layouts[j, p] + words.size]
+        for i in range(words.size):
+            words[i] = words[i] * base + symbols[i]
     # the usual case: nothing missing, every word counts, nothing to move
     if not present.size and not distinct:
         return words.size
-    left_out = np.empty(words.size, np.bool_)
-    left_out[:] = False
-    if distinct:
-        mark_repeated(codes, start, layouts, j, left_out)
+    left_out, same = flags[0, : words.size], flags[1, : words.size]
+    for t in range(words.size):
+        left_out[t] = False
+    # leave out the windows in which a layout before `j` reads the same word; vector instructions
+    # save more time than stopping at the first difference would
+    for i in range(j if distinct else 0):
+        for t in range(words.size):
+            same[t] = True
+        for p in range(layouts.shape[1]):
+            if layouts[i, p] == layouts[j, p]:
+                continue
+            mine, other = codes[start + layouts[j, p] :], codes[start + layouts[i, p] :]
+            for t in range(words.size):
+                same[t] &= mine[t] == other[t]
+        for t in range(words.size):
+            left_out[t] |= same[t]
     kept = 0
     for i in range(words.size):
-        if not left_out[i] and (not present.size or is_present(present, start + i, windows[j])):
+        for p in range(windows.shape[1] if present.size else 0):
+            left_out[i] |= not present[start + i + windows[j, p]]
+        if not left_out[i]:
             words[kept] = words[i]
             kept += 1
     return kept
 
 
-@compiled
-def emit(codes, offsets, read, base, present, level, cell, shifts, out):
+@bare
+def emit(codes, offsets, read, base, present, level, cell, shifts, flags, out):
     """Write an entry for every word of every sequence; return how many entries there are.
 
     `read` is (layouts, windows, distinct), the arrays of shape (n_layouts, n_positions); `present`
     tells which positions hold a symbol (of size 0: all positions do); `shifts` are the places of
-    the key and of the sequence.
+    the key and of the sequence; `flags` is memory, (2, longest sequence).
     """
     # Words are read straight into `out` and get their tag there, so no word is stored twice.
     count = 0
@@ -115,12 +97,12 @@ def emit(codes, offsets, read, base, present, level, cell, shifts, out):
             width = windows[j, -1] + 1
             first, last = segment(max(offsets[s + 1] - offsets[s] - width + 1, 0), level, cell)
             words = out[count : count + last - first]
-            words = words[: read_words(codes, offsets[s] + first, read, j, base, present, words)]
+            n = read_words(codes, offsets[s] + first, read, j, base, present, words, flags)
             # the same for all words of a sequence and a layout
             tag = (np.uint64(s) << sequence_shift) | np.uint64(j)
-            for i in range(words.size):
+            for i in range(n):
                 words[i] = (words[i] << key_shift) | tag
-            count += words.size
+            count += n
     return count
 
 

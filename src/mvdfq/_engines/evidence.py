@@ -1,143 +1,148 @@
 """Evidence of words at their places: compiled loops without checks, one thread each.
 
 `terms/baseline.py` has the formulas. Plain words are words whose means are 0, and whose
-counts are divided by 1.
+counts are divided by 1. The cells of a pyramid are a binary heap: cell 1 is the whole sequence,
+cells ``2c`` and ``2c + 1`` are the halves of cell c.
 """
 
 import numpy as np
 
-from mvdfq._engines.compiled import compiled, inlined, inner
-from mvdfq._engines.cpu import is_present, read_keys, segment
-from mvdfq._engines.filter_evidence import add_to
-from mvdfq._engines.lookup import count_slots
+from mvdfq._engines.compiled import bare, inlined
 
 
-@compiled
-def spread_words(codes, offsets, present, group, used, table, totals, n_levels, root, reached, out):
+def spread_words(slots, offsets, read, table, totals, root, reached, out):
     """Divide the evidence of every word of one group, compared, among frames of the word.
 
-    `used` are the rows in the table and the bases of their keys. `table` is a tuple for one group
-    of layouts: the first word of every row, the weights of words and their means over the baseline,
-    (n_words, n_cells, n_columns) each, and the sums over all words of a row of weight times mean,
-    (n_used, n_cells, n_columns). `codes` holds all rows, `totals` (n_rows, n_sequences) what their
-    counts are divided by; `reached` (n_layouts, n) are frames, counted from the start of a word:
-    the layouts, or one frame each. `out` is a tuple: evidence is added to `by_frame` (n_rows,
-    n_frames, n_columns) or, if it belongs to a cell without any word, to `rest` (n_rows,
-    n_sequences, n_columns), and in both cases to `sums`, as large as `rest`; `squares` (n_rows,
-    n_sequences) gets the sums of squared embedded counts.
+    `slots` (n_used, n_layouts, n_frames) are the words that start at each frame of the rows in use;
+    where no word starts, the number of all words. `read` is a tuple: the rows in use, the last
+    place of each window and the weight of each layout. `table` is a tuple: the first word of every
+    row, the weights of words and their means over the baseline, (n_words, n_cells, n_columns) each,
+    and the sums over all words of a row of weight times mean, (n_used, n_cells, n_columns).
+    `totals` (n_rows, n_sequences) is what the counts of words are divided by; `reached` (n_layouts,
+    n) are frames, counted from the start of a word: the layouts, or one frame each. `out` is a
+    tuple: evidence is added to `by_frame` (n_rows, n_frames, n_columns) or, if it belongs to a cell
+    without any word, to `rest` (n_rows, n_sequences, n_columns), and in both cases to `sums`, as
+    large as `rest`; `squares` (n_rows, n_sequences) gets the sums of squared embedded counts.
     """
+    first, *numbers = table
+    n_cells, n_columns = numbers[0].shape[1:]
+    most = np.diff(first).max(initial=0)
+    cells, even = np.zeros((most, n_cells + 1)), np.zeros((n_cells + 1, n_columns))
+    slopes = np.zeros((most * (n_cells + 1), n_columns))
+    memory = cells, np.empty(most, np.int64), slopes, even, np.empty(n_cells + 1)
     by_frame, sums, rest, squares = out
-    first, values, means, lost = table
-    _, n_cells, n_columns = values.shape
-    rows, bases = used
-    n_fine, most = n_cells // 2 + 1, 0
-    for p in range(rows.size):  # np.diff(first).max() takes seconds to compile
-        most = max(most, first[p + 1] - first[p])
-    cells, touched = np.zeros((most, n_cells)), np.empty(most, np.uint64)
-    slopes, even = np.zeros((most, n_fine, n_columns)), np.empty((n_cells, n_columns))
+    # arrays of two axes, since every further axis costs time of compiling wherever it is read
+    flat = [one.reshape(-1, n_columns) for one in (*numbers, sums, rest)]
+    sums = by_frame.reshape(len(by_frame), -1), *flat[3:], squares.reshape(-1)
+    spread_group(slots, offsets, read, (first, *flat[:3]), totals, root, reached, memory, sums)
+
+
+@bare
+def spread_group(slots, offsets, read, table, totals, root, reached, memory, out):
+    """Do what `spread_words` does, with arrays whose rows are numbered by one index."""
+    by_frame, sums, rest, squares = out
+    first, _, _, lost = table
+    cells, touched, slopes, even, sizes = memory
+    rows, last, weights = read
+    n_cells, n_columns = even.shape
     for p in range(rows.size):
-        r, base, own = rows[p], bases[p], slice(first[p], first[p + 1])
-        here = present[r] if present.size else np.empty(0, np.bool_)
         for s in range(offsets.size - 1):
-            ends = offsets[s], offsets[s + 1]
-            n = count_slots(codes[r], *ends, here, group, base, n_levels, None, cells, touched)
-            for cell in range(n_cells):
+            start, stop, at = offsets[s], offsets[s + 1], rows[p] * (offsets.size - 1) + s
+            own, total = (first[p], first[rows.size]), totals[rows[p], s]
+            n = count_starts(slots, p, start, stop, own, last, weights, cells, touched)
+            for cell in range(1, n_cells):
+                sizes[cell] = 0.0
                 for c in range(n_columns):
-                    even[cell, c] = -lost[p, cell, c]
-            squares[r, s] += find_slopes(
-                cells, touched[:n], values[own], means[own], totals[r, s], root, slopes, even
-            )
-            divide_evenly(cells, touched[:n], even, slopes, sums[r, s], rest[r, s])
-            read = codes[r], ends, here, group, base, n_levels
-            write_words(read, slopes, reached, by_frame[r].reshape(-1))
+                    even[cell, c] = -lost[p * (n_cells - 1) + cell - 1, c]
+            squares[at] += find_slopes(n, own[0], table, total, root, memory)
+            divide_evenly(n, memory, sums, rest, at)
+            for j in range(weights.size):
+                length, share = stop - start - last[j], weights[j] / reached.shape[1]
+                for k in range(reached.shape[1]):
+                    for t in range(length):
+                        word = slots[p, j, start + t] - own[0]
+                        if word + own[0] < own[1]:
+                            cell = word * n_cells + n_cells // 2 + t * (n_cells // 2) // length
+                            frame = (start + reached[j, k] + t) * n_columns
+                            for c in range(n_columns):
+                                by_frame[rows[p], frame + c] += share * slopes[cell, c]
 
 
 @inlined
-def find_slopes(cells, touched, values, means, total, root, slopes, even):
-    """Write the evidence of one occurrence of every word in each of the finest cells.
+def count_starts(slots, p, start, stop, own, last, weights, cells, touched):
+    """Count the words of one row of one sequence in the finest cells; list them, return how many.
+
+    Place 0 of the counts of a word marks a word that is listed.
+    """
+    n, n_fine = 0, cells.shape[1] // 2
+    for j in range(weights.size):
+        length = stop - start - last[j]
+        # a layout of weight 0 would list words without counting them
+        for t in range(length if weights[j] != 0 else 0):
+            word = slots[p, j, start + t] - own[0]
+            if word + own[0] < own[1]:
+                if cells[word, 0] == 0:
+                    cells[word, 0] = 1.0
+                    touched[n] = word
+                    n += 1
+                cells[word, n_fine + t * n_fine // length] += weights[j]
+    return n
+
+
+@inlined
+def find_slopes(n, base, table, total, root, memory):
+    """Write the evidence of one occurrence of every listed word in every cell.
 
     An occurrence counts in its cell and in all cells above it. What the means of words have in
     common is added to `even`. Returns the sum of squared embedded counts.
     """
-    n_fine, n_columns = slopes.shape[1:]
-    own = np.empty(n_columns)
+    _, values, means, _ = table
+    cells, touched, slopes, even, sizes = memory
+    n_cells, n_columns = even.shape
     squares = 0.0
-    for word in touched:
-        slopes[word] = 0
-        for cell in range(cells.shape[1]):
+    for i in range(n):
+        word = touched[i]
+        for cell in range(n_cells // 2 - 1, 0, -1):
+            cells[word, cell] = cells[word, 2 * cell] + cells[word, 2 * cell + 1]
+        for cell in range(1, n_cells):
             count = cells[word, cell]
-            if count == 0:
-                continue
+            sizes[cell] += count
             squares += count if root else count * count
             embedded = np.sqrt(count / total)
+            at, own = (base + word) * (n_cells - 1) + cell - 1, word * n_cells
             for c in range(n_columns):
-                mean = means[word, cell, c]
-                slope = values[word, cell, c] / (embedded + mean) if root else values[word, cell, c]
+                mean = means[at, c]
+                slope = values[at, c] / (embedded + mean if root else 1.0)
+                slope = slope if count > 0 else 0.0
                 even[cell, c] += slope * mean * embedded
-                own[c] = slope / total
-            begin, end = fine_cells(cell, n_fine)
-            for fine in range(begin, end):
-                for c in range(n_columns):
-                    slopes[word, fine, c] += own[c]
+                slopes[own + cell, c] = slopes[own + cell // 2, c] + slope / total
     return squares
 
 
-@inner
-def fine_cells(cell, n_fine):
-    """Return the first and last + 1 of the finest cells below a cell of the binary heap."""
-    begin, end = cell, cell + 1
-    while begin < n_fine - 1:
-        begin, end = 2 * begin + 1, 2 * end + 1
-    return begin - (n_fine - 1), end - (n_fine - 1)
-
-
 @inlined
-def divide_evenly(cells, touched, even, slopes, sums, rest):
+def divide_evenly(n, memory, sums, rest, at):
     """Divide the evidence of each cell among its words, and add all evidence to `sums`.
 
     The evidence of a cell without any word is added to `rest`. Clears the counts.
     """
-    n_fine, n_columns = slopes.shape[1:]
-    shared = np.zeros((n_fine, n_columns))
-    for cell in range(cells.shape[1]):
-        n = 0.0
-        for word in touched:
-            n += cells[word, cell]
-        if n == 0:
-            add_to(rest, even[cell], 1.0)
-            add_to(sums, even[cell], 1.0)
-            continue
-        begin, end = fine_cells(cell, n_fine)
-        for fine in range(begin, end):
-            add_to(shared[fine], even[cell], 1 / n)
-    for word in touched:
-        for fine in range(n_fine):
-            count = cells[word, n_fine - 1 + fine]
+    cells, touched, slopes, even, sizes = memory
+    n_cells, n_columns = even.shape
+    for cell in range(1, n_cells):
+        for c in range(n_columns):
+            if sizes[cell] == 0:
+                rest[at, c] += even[cell, c]
+                sums[at, c] += even[cell, c]
+            else:
+                even[cell, c] = even[cell, c] * (1 / sizes[cell]) + even[cell // 2, c]
+    for i in range(n):
+        word = touched[i]
+        for cell in range(n_cells // 2, n_cells):
+            own = word * n_cells + cell
             for c in range(n_columns):
-                slopes[word, fine, c] += shared[fine, c]
-                sums[c] += count * slopes[word, fine, c]
-        cells[word] = 0
-
-
-@inner
-def write_words(read, slopes, reached, by_frame):
-    """Add the evidence of all words of one row of one sequence to the frames that they reach."""
-    codes, (start, stop), present, ((layouts, windows, _), weights, buffer), base, n_levels = read
-    n_columns = slopes.shape[2]
-    for j in range(weights.size):
-        length, share = max(stop - start - windows[j, -1], 0), weights[j] / reached.shape[1]
-        found = np.zeros(length * n_columns)
-        for fine in range(slopes.shape[1]):
-            begin, end = segment(length, n_levels - 1, fine)
-            words = buffer[: end - begin]
-            read_keys(codes, start + begin, layouts[j], base, words)
-            for i in range(words.size):
-                if not present.size or is_present(present, start + begin + i, windows[j]):
-                    for c in range(n_columns):  # an index: making a slice takes longer than the sum
-                        found[(begin + i) * n_columns + c] = share * slopes[words[i], fine, c]
-        for o in reached[j]:
-            first = (start + o) * n_columns
-            add_to(by_frame[first : first + found.size], found, 1.0)
+                slopes[own, c] += even[cell, c]
+                sums[at, c] += cells[word, cell] * slopes[own, c]
+        for cell in range(n_cells):
+            cells[word, cell] = 0.0
 
 
 def count_places(

@@ -1,12 +1,13 @@
 """Evidence of words of filter responses at their places: compiled loops without checks."""
 
+from functools import cache
+
 import numpy as np
 
-from mvdfq._engines.compiled import compiled, inlined, inner
+from mvdfq._engines.compiled import bare, inlined
 from mvdfq._engines.filter_words import N_WORDS
 
 
-@compiled
 def filter_evidence(levels, counts, filters, weights, means, by_channel, by_kind, rest):
     """Add the evidence of all words in one sequence to the responses that the words read.
 
@@ -18,120 +19,121 @@ def filter_evidence(levels, counts, filters, weights, means, by_channel, by_kind
     gets the sums over single symbols and over triples.
     """
     step, _, members, _, _ = filters
-    n, n_columns, n_levels = levels.shape[1], weights.shape[3], weights.shape[1] + 1
-    shares, kinds = np.empty(weights.shape[1:]), np.empty((2, n_columns))
-    found, even = np.empty(n * n_columns), np.empty((2, n_columns))
-    singles = np.empty((n_levels, n_columns))
-    triples = np.empty((n_levels, n_levels, n_levels, n_columns))
-    for f in range(len(levels)):
-        n_single, n_all = share_weights(weights[f], means[f], counts[f], shares, even, kinds)
-        write_singles(levels[f], shares, even[0], singles, found)
-        write_triples(shares, even[1], triples)
-        add_triples(levels[f], step, triples, found)
+    n, n_levels, n_columns = levels.shape[1], weights.shape[1] + 1, weights.shape[3]
+    n_words = counts[:, 0].sum(axis=1, keepdims=True, dtype=float)
+    n_single = counts[:, 0, :2].sum(axis=1, keepdims=True, dtype=float)
+    roots = np.sqrt(counts.reshape(len(counts), -1) / np.maximum(n_words, 1))
+    sizes = np.hstack([n_single, n_words - n_single, n_words])
+    shares, even = np.empty((roots.shape[1], n_columns)), np.empty((4, n_columns))
+    tables = np.empty((n_levels, n_columns)), np.empty((n_levels**3, n_columns))
+    memory = shares, even, *tables, np.empty((2, n * n_columns)), levels_of_triples(n_levels)
+    words = (one.reshape(-1, n_columns) for one in (weights, means))
+    out = by_channel, by_kind.reshape(-1, n_columns), rest
+    spread_filters(levels, roots, sizes, step, members, *words, memory, *out)
+
+
+@cache
+def levels_of_triples(n_levels):
+    """Return how the words of three values follow from those of values one level lower.
+
+    The columns are the number of the triple with one value lower by a level, the word that the
+    triples lose and the word that they gain. A value that reaches one more threshold changes the
+    word of this threshold alone.
+    """
+    steps = np.zeros((n_levels**3, 3), np.int64)
+    for number in range(1, n_levels**3):
+        values = [number // n_levels**2, number // n_levels % n_levels, number % n_levels]
+        place = max(i for i in range(3) if values[i])  # the last value that is not the lowest
+        q = values[place] - 1
+        word = q * N_WORDS + 2 + sum(4 >> i for i in range(place) if values[i] > q)
+        steps[number] = number - n_levels ** (2 - place), word, word + (4 >> place)
+    return steps
+
+
+@bare
+def spread_filters(
+    levels, roots, sizes, step, members, weights, means, memory, by_channel, by_kind, rest
+):
+    """Do what `filter_evidence` does, given the root shares of words and the numbers of words."""
+    shares, even, singles, triples, found, steps = memory
+    for f in range(levels.shape[0]):
+        share_weights(f, roots, sizes, weights, means, shares, even)
+        write_tables(shares, even, steps, singles, triples)
+        write_frames(levels[f], step, singles, triples, found)
         n_own = 0
         while n_own < members.shape[1] and members[f, n_own] >= 0:
             n_own += 1
-        for c in members[f, :n_own]:
-            add_to(by_channel[c], found, 1 / n_own)
+        for i in range(n_own):
+            c = members[f, i]
+            for t in range(found.shape[1]):
+                by_channel[c, t] += found[0, t] * (1 / n_own)
             for kind in range(2):
-                add_to(by_kind[kind, c], kinds[kind], 1 / n_own)
-                if (n_single if kind == 0 else n_all - n_single) == 0:
-                    add_to(rest[c], kinds[kind], 1 / n_own)
+                for k in range(even.shape[1]):
+                    value = even[2 + kind, k] * (1 / n_own)
+                    by_kind[kind * rest.shape[0] + c, k] += value
+                    rest[c, k] += value if sizes[f, kind] == 0 else 0.0
 
 
 @inlined
-def share_weights(weights, means, counts, out, even, kinds):
+def share_weights(f, roots, sizes, weights, means, out, even):
     """Write the evidence of one occurrence of every word, and of any single symbol and triple.
 
-    `even` (2, n_columns) is the evidence of words that do not occur and of the means, for any
-    occurrence; 0 without any occurrence. `kinds` (2, n_columns) is all evidence. Returns the
-    number of single symbols and the number of all words.
+    Rows 0 and 1 of `even` are the evidence of words that do not occur and of the means, for any
+    single symbol and any triple; 0 without any occurrence. Rows 2 and 3 are all evidence.
     """
-    n_single = np.float64(counts[0, 0]) + counts[0, 1]
-    n_words = n_single
-    for word in range(2, N_WORDS):
-        n_words += counts[0, word]
-    even[:] = 0
-    kinds[:] = 0
-    for q in range(counts.shape[0]):
-        for word in range(N_WORDS):
-            root = np.sqrt(counts[q, word] / n_words) if n_words > 0 else 0.0
-            kind = 0 if word < 2 else 1
-            for k in range(even.shape[1]):
-                mean = np.float64(means[q, word, k])
-                slope = weights[q, word, k] / (root + mean) if root + mean > 0 else 0.0
-                out[q, word, k] = slope / n_words if root > 0 else 0.0
-                even[kind, k] -= slope * mean * mean
-                kinds[kind, k] += slope * (root * root - mean * mean)
+    for i in range(even.shape[0]):
+        for k in range(even.shape[1]):
+            even[i, k] = 0.0
+    for u in range(out.shape[0]):
+        root, kind, word = roots[f, u], 0 if u % N_WORDS < 2 else 1, f * out.shape[0] + u
+        for k in range(even.shape[1]):
+            mean = np.float64(means[word, k])
+            slope = weights[word, k] / (root + mean) if root + mean > 0 else 0.0
+            out[u, k] = slope / sizes[f, 2] if root > 0 else 0.0
+            even[kind, k] -= slope * mean * mean
+            even[2 + kind, k] += slope * (root * root - mean * mean)
     for kind in range(2):
-        n = n_single if kind == 0 else n_words - n_single
+        n = sizes[f, kind]
         for k in range(even.shape[1]):
             even[kind, k] *= 1 / n if n > 0 else 0.0
-    return n_single, n_words
 
 
 @inlined
-def write_singles(levels, shares, even, table, out):
-    """Write the evidence of single symbols, (n_frames * n_columns); `table` is by level.
+def write_tables(shares, even, steps, singles, triples):
+    """Write the evidence of a value by its level, and a third of that of triples of values.
 
     Thresholds are sorted, so the number of thresholds below a value gives all its symbols.
     """
-    n_columns = even.size
-    for level in range(table.shape[0]):
-        for k in range(n_columns):
-            table[level, k] = even[k]
-            for q in range(shares.shape[0]):
-                table[level, k] += shares[q, 1 if level > q else 0, k]
+    for level in range(singles.shape[0]):
+        for k in range(even.shape[1]):
+            singles[level, k] = even[0, k]
+            for q in range(singles.shape[0] - 1):
+                singles[level, k] += shares[q * N_WORDS + (1 if level > q else 0), k]
+    for k in range(even.shape[1]):
+        triples[0, k] = even[1, k] / 3
+        for q in range(singles.shape[0] - 1):
+            triples[0, k] += shares[q * N_WORDS + 2, k] / 3
+    for number in range(1, triples.shape[0]):
+        before, lost, gained = steps[number, 0], steps[number, 1], steps[number, 2]
+        for k in range(even.shape[1]):
+            change = shares[gained, k] - shares[lost, k]
+            triples[number, k] = triples[before, k] + change / 3
+
+
+@inlined
+def write_frames(levels, step, singles, triples, found):
+    """Write the evidence of the words of one filter at all frames to the first row of `found`."""
+    n_levels, n_columns = singles.shape
     for t in range(levels.size):
         for k in range(n_columns):
-            out[t * n_columns + k] = table[levels[t], k] if levels[t] >= 0 else 0.0
-
-
-@inlined
-def add_triples(levels, step, table, out):
-    """Add the evidence of triples to the frames of their symbols; `table` has a third of it."""
-    n_columns, n = table.shape[3], max(levels.size - 2 * step, 0)
-    found = np.zeros(n * n_columns)
+            found[0, t * n_columns + k] = singles[levels[t], k] if levels[t] >= 0 else 0.0
+    n = levels.size - 2 * step
     for t in range(n):
         a, b, c = levels[t], levels[t + step], levels[t + 2 * step]
-        if min(a, b, c) >= 0:
-            for k in range(n_columns):
-                found[t * n_columns + k] = table[a, b, c, k]
+        number = (np.int64(a) * n_levels + b) * n_levels + c
+        for k in range(n_columns):
+            value = triples[number, k] if a >= 0 and b >= 0 and c >= 0 else 0.0
+            found[1, t * n_columns + k] = value
     for place in range(3):
-        for i in range(found.size):
-            out[place * step * n_columns + i] += found[i]
-
-
-@inlined
-def write_triples(shares, even, table):
-    """Write a third of the evidence of the triples that three values form at all thresholds.
-
-    `table` is by the levels of the values. A value that reaches one more threshold changes the
-    word of this threshold alone, so every entry follows from the entry before.
-    """
-    n_levels = table.shape[0]
-    for k in range(even.size):
-        table[0, 0, 0, k] = even[k] / 3
-        for q in range(n_levels - 1):
-            table[0, 0, 0, k] += shares[q, 2, k] / 3
-    for a in range(n_levels):
-        for k in range(even.size if a else 0):
-            change = shares[a - 1, 6, k] - shares[a - 1, 2, k]
-            table[a, 0, 0, k] = table[a - 1, 0, 0, k] + change / 3
-        for b in range(n_levels):
-            word = 6 if a > b - 1 else 2
-            for k in range(even.size if b else 0):
-                change = shares[b - 1, word + 2, k] - shares[b - 1, word, k]
-                table[a, b, 0, k] = table[a, b - 1, 0, k] + change / 3
-            for c in range(1, n_levels):
-                word = 2 + (4 if a > c - 1 else 0) + (2 if b > c - 1 else 0)
-                for k in range(even.size):
-                    change = shares[c - 1, word + 1, k] - shares[c - 1, word, k]
-                    table[a, b, c, k] = table[a, b, c - 1, k] + change / 3
-
-
-@inner
-def add_to(out, values, factor):
-    """Add values * factor to `out`."""
-    for k in range(out.size):
-        out[k] += values[k] * factor
+        for i in range(n * n_columns):
+            found[0, place * step * n_columns + i] += found[1, i]

@@ -16,7 +16,7 @@ its single symbols and triples of symbols `dilation` frames apart. No row is eve
 
 import numpy as np
 
-from mvdfq._engines.compiled import compiled, inlined, inner
+from mvdfq._engines.compiled import bare, inlined
 
 # Number of taps of a filter; with three of nine taps set to +2 there are 84 filters.
 N_TAPS = 9
@@ -36,8 +36,8 @@ TOGETHER = 8
 def filter_responses(data, offsets, filters, out):
     """Write the response of every filter at every frame, (n_filters, n_frames)."""
     scale = np.zeros(len(data)), np.ones(len(data))
-    none = np.empty((out.shape[0], 0)), np.empty((0, 0), np.int8), np.empty((0,) * 4, np.float32)
-    read_filters((data, offsets, scale), filters, none[0], out, *none[1:])
+    none = np.empty((0, 0), np.int8), np.empty((0, 0), np.float32)
+    _read((data, offsets, scale), filters, np.empty((len(out), 0)), out, *none)
 
 
 def filter_shares(read, filters, thresholds, out):
@@ -49,7 +49,11 @@ def filter_shares(read, filters, thresholds, out):
     every row, but no row is ever written. `read` is as in `read_filters`.
     """
     none = np.empty((0, 0), read[0].dtype), np.empty((0, 0), np.int8)
-    read_filters(read, filters, thresholds, *none, out)
+    _read(read, filters, thresholds, *none, out)
+    if out.size:
+        n_words = out[:, :, :1].sum(axis=3, keepdims=True, dtype=np.float64)
+        out /= np.maximum(n_words, 1).astype(np.float32)
+        np.sqrt(out, out=out)
 
 
 def filter_levels(read, filters, thresholds):
@@ -61,73 +65,79 @@ def filter_levels(read, filters, thresholds):
     data, (start, stop), _ = read
     levels = np.empty((len(thresholds), stop - start), np.int8)
     counts = np.empty((1, *thresholds.shape, N_WORDS), np.float32)
-    read_filters(read, filters, thresholds, np.empty((0, 0), data.dtype), levels, counts)
+    _read(read, filters, thresholds, np.empty((0, 0), data.dtype), levels, counts)
     return levels, counts[0]
 
 
-@compiled
-def read_filters(read, filters, thresholds, responses, levels, words):
-    """Write what is not empty of responses, levels and words of every sequence.
+def _read(read, filters, thresholds, responses, levels, words):
+    """Call `read_filters` with memory for the longest sequence: compiled loops do not allocate."""
+    data, offsets, _ = read
+    most, pad = int(np.diff(offsets).max(initial=0)), (N_TAPS - 1) * filters[0]
+    # channels that no filter reads stay unwritten and are never read
+    padded = np.empty((2 * len(data), most + pad), data.dtype)
+    sums = np.empty((2 * len(data), most), data.dtype), np.empty((2, most + pad), data.dtype)
+    counts = np.empty(most, np.uint64), np.empty(8, np.uint64), np.empty((8, 8), np.int64)
+    flat = words.reshape(len(words) * words.shape[1], thresholds.shape[1] * N_WORDS)
+    read_filters(read, filters, thresholds, (padded, *sums, *counts), responses, levels, flat)
+
+
+@bare
+def read_filters(read, filters, thresholds, memory, responses, levels, words):
+    """Write what is not empty of responses, levels and counts of words of every sequence.
 
     `read` is a tuple: data, offsets, and the mean and deviation of every channel, which is
-    standardized while it is read.
+    standardized while it is read. `levels` belong to one sequence; `words` are
+    (n_sequences * n_filters, n_thresholds * 10).
 
-    One function, since each function that reads filters takes seconds to compile. `levels` belong
-    to one sequence; with levels, `words` are counts, else roots of shares. Sums run in the
+    One function, since each function that reads filters takes seconds to compile. Sums run in the
     same order for every sequence, so one sequence alone gives the same numbers.
     """
     data, offsets, scale = read
+    padded, nine, sums, above, packed, found = memory
     for s in range(offsets.size - 1):
-        start, stop = offsets[s], offsets[s + 1]
-        if start == stop:
-            words[s : s + 1] = 0
-            continue
-        padded, nine = prepare(data, start, stop, scale, filters)
-        total = np.empty(padded.shape[2], data.dtype)
-        response = np.empty(stop - start, data.dtype)
-        above = np.empty(stop - start, np.uint64)
+        start, n = offsets[s], offsets[s + 1] - offsets[s]
+        prepare(data, start, n, scale, filters, padded, nine)
         for f in range(thresholds.shape[0]):
-            respond(padded, nine, f, filters, total, response)
+            response = sums[1, :n]
+            respond(padded, nine, f, filters, sums[0], response)
             if responses.size:
-                for t in range(response.size):
+                for t in range(n):
                     responses[f, start + t] = response[t]
                 continue
             compare(response, thresholds[f], above)
-            n_words = np.float32(count_words(above, filters[0], words[s, f]))
+            count_words(above[:n], filters[0], packed, found)
+            write_counts(found, words[s * thresholds.shape[0] + f])
             if levels.size:
-                for t in range(above.size):
-                    levels[f, t] = level_of(above[t])
-                continue
-            for q in range(words.shape[2]):
-                for word in range(N_WORDS):
-                    share = words[s, f, q, word] / n_words if n_words else np.float32(0)
-                    words[s, f, q, word] = np.sqrt(share)
+                for t in range(n):
+                    # the highest byte of the product is the sum of all bytes, with the last byte
+                    levels[f, t] = np.int64((above[t] * SUM) >> LAST) - 1
 
 
 @inlined
-def prepare(data, start, stop, scale, filters):
-    """Return the padded channels of one sequence and their sums of nine taps, by padding."""
+def prepare(data, start, n, scale, filters, padded, nine):
+    """Write the padded channels of one sequence and their sums of nine taps, by padding."""
     dilation, _, _, _, used = filters
-    n, pad = stop - start, (N_TAPS // 2) * dilation
-    # channels that no filter reads stay unwritten and are never read
-    padded = np.empty((2, data.shape[0], n + 2 * pad), data.dtype)
-    nine = np.empty((2, data.shape[0], n), data.dtype)
-    for c in range(data.shape[0]):
-        for kind in range(2):
-            if not used[kind, c]:
-                continue
-            own, sums = padded[kind, c], nine[kind, c]
-            for t in range(own.size):
-                # beyond the ends: the end values, or zeros
-                near = min(max(t - pad, 0), n - 1)
-                value = (data[c, start + near] - scale[0][c]) / scale[1][c]
-                own[t] = value if kind == 0 or near == t - pad else 0
-            sums[:] = 0
-            for tap in range(N_TAPS):
-                shifted = own[tap * dilation : tap * dilation + n]
-                for t in range(n):
-                    sums[t] += shifted[t]
-    return padded, nine
+    # a number that the compiler does not know: it would write one loop for every tap
+    n_taps = (padded.shape[1] - nine.shape[1]) // dilation + 1
+    pad = (n_taps // 2) * dilation
+    for row in range(2 * data.shape[0] if n else 0):
+        kind, c = row // data.shape[0], row % data.shape[0]
+        if not used[kind, c]:
+            continue
+        own, sums, values = padded[row], nine[row, :n], data[c, start : start + n]
+        middle, mean, deviation = own[pad : pad + n], scale[0][c], scale[1][c]
+        for t in range(n):
+            middle[t] = (values[t] - mean) / deviation
+            sums[t] = 0
+        # beyond the ends: the end values, or zeros
+        first, last = (middle[0], middle[n - 1]) if kind == 0 else (0.0, 0.0)
+        for t in range(pad):
+            own[t] = first
+            own[pad + n + t] = last
+        for tap in range(n_taps):
+            shifted = own[tap * dilation : tap * dilation + n]
+            for t in range(n):
+                sums[t] += shifted[t]
 
 
 @inlined
@@ -142,32 +152,25 @@ def respond(padded, nine, f, filters, total, out):
     each channel and kind of padding, as in MiniRocket (Dempster et al. 2021).
     """
     dilation, taps, members, zero_padded, _ = filters
-    kind = 1 if zero_padded[f] else 0
-    out[:] = 0
-    total[:] = 0
-    for c in members[f]:
+    n_padded, before = out.size + (N_TAPS - 1) * dilation, padded.shape[0] // 2
+    for t in range(n_padded):
+        total[t] = 0
+    for t in range(out.size):
+        out[t] = 0
+    for i in range(members.shape[1]):
         # the rest of the list is filled up with -1
-        if c < 0:
+        if members[f, i] < 0:
             break
-        own, all_taps = padded[kind, c], nine[kind, c]
-        for t in range(total.size):
+        row = members[f, i] + (before if zero_padded[f] else 0)
+        own, all_taps = padded[row], nine[row]
+        for t in range(n_padded):
             total[t] += own[t]
         for t in range(out.size):
             out[t] -= all_taps[t]
-    first = total[taps[f, 0] * dilation : taps[f, 0] * dilation + out.size]
-    second = total[taps[f, 1] * dilation : taps[f, 1] * dilation + out.size]
-    third = total[taps[f, 2] * dilation : taps[f, 2] * dilation + out.size]
+    first, second = total[taps[f, 0] * dilation :], total[taps[f, 1] * dilation :]
+    third = total[taps[f, 2] * dilation :]
     for t in range(out.size):
         out[t] += 3 * (first[t] + second[t] + third[t])
-
-
-@inlined
-def level_of(word):
-    """Return how many thresholds a value reaches, -1 for a missing value."""
-    if not word >> LAST:
-        return -1
-    # the highest byte of the product is the sum of all bytes; the last byte counts, too
-    return np.int64((word * SUM) >> LAST) - 1
 
 
 @inlined
@@ -185,68 +188,58 @@ def compare(response, thresholds, above):
 
 
 @inlined
-def count_words(above, step, out):
-    """Write the counts of all words of one filter, (n_thresholds, 10); return how many there are.
+def count_words(above, step, packed, found):
+    """Write how often a, b, c, ab, ac, bc and abc of a triple (a, b, c) are above; last, singles.
 
-    One addition of 64 bits counts for all thresholds at once. Of a triple (a, b, c) the counts of
-    a, b, c, ab, ac, bc and abc are taken; the counts of the eight words follow.
+    `found` is (8, 8), by threshold. One addition of 64 bits counts for all thresholds at once.
     """
-    found = np.zeros((8, 8), np.int64)
-    single = found[7]
+    for i in range(packed.size):
+        for q in range(packed.size):
+            found[i, q] = 0
     for start in range(0, above.size, RUN):
-        count = np.uint64(0)
-        for t in range(start, min(start + RUN, above.size)):
-            count += above[t]
-        add_bytes(count, single)
-    # a sequence shorter than a triple has single symbols alone
-    n = max(above.size - 2 * step, 0)
-    for start in range(0, n, RUN):
-        count_triples(above, step, start, min(start + RUN, n), found)
-    for q in range(out.shape[0]):
-        # inclusion and exclusion: from "at least these above" to "exactly these above"
-        a, b, c, abc = found[0, q], found[1, q], found[2, q], found[6, q]
-        ab, ac, bc = found[3, q], found[4, q], found[5, q]
-        out[q, 0], out[q, 1] = single[7] - single[q], single[q]
-        out[q, 2] = found[0, 7] - a - b - c + ab + ac + bc - abc
-        out[q, 3] = c - ac - bc + abc
-        out[q, 4] = b - ab - bc + abc
-        out[q, 5] = bc - abc
-        out[q, 6] = a - ab - ac + abc
-        out[q, 7] = ac - abc
-        out[q, 8] = ab - abc
-        out[q, 9] = abc
-    return single[7] + found[0, 7]
+        first, second, third = above[start:], above[start + step :], above[start + 2 * step :]
+        single = n_a = n_b = n_c = n_ab = n_ac = n_bc = n_abc = np.uint64(0)
+        for t in range(first.size if first.size < RUN else RUN):
+            single += first[t]
+        # a sequence shorter than a triple has single symbols alone
+        for t in range(third.size if third.size < RUN else RUN):
+            a, b, c = first[t], second[t], third[t]
+            # a triple with a missing symbol does not count: all bits, or none
+            here = np.uint64(0) - ((a & b & c) >> LAST)
+            a, b, c = a & here, b & here, c & here
+            n_a += a
+            n_b += b
+            n_c += c
+            n_ab += a & b
+            n_ac += a & c
+            n_bc += b & c
+            n_abc += a & b & c
+        packed[0], packed[1], packed[2], packed[3] = n_a, n_b, n_c, n_ab
+        packed[4], packed[5], packed[6], packed[7] = n_ac, n_bc, n_abc, single
+        for i in range(packed.size):
+            for q in range(packed.size):
+                found[i, q] += np.int64((packed[i] >> (BYTE * np.uint64(q))) & LOW)
 
 
 @inlined
-def count_triples(above, step, start, stop, found):
-    """Add the counts of at most 255 triples; a triple with a missing symbol does not count."""
-    n_a = n_b = n_c = n_ab = n_ac = n_bc = n_abc = np.uint64(0)
-    first, second = above[start:stop], above[start + step : stop + step]
-    third = above[start + 2 * step : stop + 2 * step]
-    for t in range(stop - start):
-        a, b, c = first[t], second[t], third[t]
-        here = np.uint64(0) - ((a & b & c) >> LAST)  # all bits, or none
-        a, b, c = a & here, b & here, c & here
-        n_a += a
-        n_b += b
-        n_c += c
-        n_ab += a & b
-        n_ac += a & c
-        n_bc += b & c
-        n_abc += a & b & c
-    for i, count in enumerate((n_a, n_b, n_c, n_ab, n_ac, n_bc, n_abc)):
-        add_bytes(count, found[i])
+def write_counts(found, out):
+    """Write the counts of the ten words of every threshold, (n_thresholds * 10,)."""
+    for q in range(out.size // N_WORDS):
+        # inclusion and exclusion: from "at least these above" to "exactly these above"
+        a, b, c, abc = found[0, q], found[1, q], found[2, q], found[6, q]
+        ab, ac, bc, first = found[3, q], found[4, q], found[5, q], q * N_WORDS
+        out[first], out[first + 1] = found[7, 7] - found[7, q], found[7, q]
+        out[first + 2] = found[0, 7] - a - b - c + ab + ac + bc - abc
+        out[first + 3] = c - ac - bc + abc
+        out[first + 4] = b - ab - bc + abc
+        out[first + 5] = bc - abc
+        out[first + 6] = a - ab - ac + abc
+        out[first + 7] = ac - abc
+        out[first + 8] = ab - abc
+        out[first + 9] = abc
 
 
-@inner
-def add_bytes(word, out):
-    """Add the eight bytes of a 64-bit word to eight counts."""
-    for q in range(8):
-        out[q] += np.int64((word >> (BYTE * np.uint64(q))) & LOW)
-
-
-@compiled
+@bare
 def weigh(shares, weights, out):
     """Add the weights of all words, (n_words, n_columns), times their shares to `out`.
 

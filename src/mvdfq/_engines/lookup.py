@@ -5,12 +5,10 @@ alphabets are the keys themselves (*dense*). Other slots are found by open addre
 the keys of a row stand in `keys[first[r]:first[r + 1]]`, `EMPTY` in places without a key.
 """
 
-from typing import Any
-
 import numpy as np
 
 from mvdfq._engines.compiled import compiled, inlined, inner
-from mvdfq._engines.cpu import read_words, segment
+from mvdfq._engines.cpu import read_words
 
 # Marks a place without a key; callers guarantee that all keys are smaller.
 EMPTY = np.uint64(2**64 - 1)
@@ -46,8 +44,8 @@ def find_keys(keys, words, out):
         out[w] = np.int64(place) if keys[place] == words[w] else -1
 
 
-@inner
-def count_slots(codes, start, stop, present, group, base, n_levels, local, cells, touched):
+@inlined
+def count_slots(codes, start, stop, present, group, base, local, cells, touched):
     """Count the words of one row of one sequence at their slots: ``cells[slot, cell]``.
 
     The slot of a word is its key or, if there are `local` keys, its place among them. `cells` must
@@ -55,7 +53,7 @@ def count_slots(codes, start, stop, present, group, base, n_levels, local, cells
     pyramid are a binary heap: each cell is the sum of its two halves. So only the finest cells are
     counted, and the other cells are added up.
     """
-    read, weights, buffer = group
+    read, weights, buffer, flags = group
     windows = read[1]
     n_fine = cells.shape[1] // 2 + 1
     n_touched = 0
@@ -63,11 +61,13 @@ def count_slots(codes, start, stop, present, group, base, n_levels, local, cells
         # a layout of weight 0 would touch words without counting them
         if weights[j] == 0:
             continue
-        n_words = max(stop - start - windows[j, -1], 0)
-        for fine in range(n_fine):
-            begin, end = segment(n_words, n_levels - 1, fine)
+        n_words = stop - start - windows[j, -1]
+        for fine in range(n_fine if n_words > 0 else 0):
+            # as `segment`: -(-a // b) rounds up
+            begin, end = -(-fine * n_words // n_fine), -(-(fine + 1) * n_words // n_fine)
             words = buffer[: end - begin]
-            for i in range(read_words(codes, start + begin, read, j, base, present, words)):
+            n = read_words(codes, start + begin, read, j, base, present, words, flags)
+            for i in range(n):
                 slot = words[i]
                 if local is not None:
                     slot = place_of(local, words[i])
@@ -80,8 +80,8 @@ def count_slots(codes, start, stop, present, group, base, n_levels, local, cells
                 if n_fine > 1:
                     count[0] = 1  # only a mark: the whole sequence is added up below
                 count[n_fine - 1 + fine] += weights[j]
-    for slot in touched[:n_touched]:
-        count = cells[slot]
+    for i in range(n_touched):
+        count = cells[touched[i]]
         for cell in range(n_fine - 2, -1, -1):
             # from fine to coarse: both halves are complete before their sum is taken
             count[cell] = count[2 * cell + 1] + count[2 * cell + 2]
@@ -89,71 +89,68 @@ def count_slots(codes, start, stop, present, group, base, n_levels, local, cells
 
 
 @inlined
-def weigh_slots(local, cells, touched, keys, mine, values, root, margin):
+def weigh_slots(local, cells, touched, n, keys, values, first, root, margin):
     """Add the weights of the counted words to `margin`; return the sum of squared counts.
 
-    Clears the counts. `mine` are the slots of the row; `keys` is None if slots are keys.
+    Clears the counts. `keys` are the words of the row, whose weights begin at ``values[first]``.
     """
     squares = 0.0
-    own = values[mine]
-    if keys is not None:
-        learned = keys[mine]
-    for slot in touched:
-        place, known = slot, True
-        if keys is not None:
-            place = place_of(learned, local[slot])
-            # a word that training did not have counts in the norm, but has no weights
-            known = learned[place] == local[slot]
-            local[slot] = EMPTY
+    for i in range(n):
+        slot = touched[i]
+        place = place_of(keys, local[slot])
+        # a word that training did not have counts in the norm, but has no weights
+        known = keys[place] == local[slot]
+        local[slot] = EMPTY
         for cell in range(cells.shape[1]):
             count = cells[slot, cell]
-            if count == 0:
-                continue
             # on the way: clearing all cells would take longer than a short sequence
             cells[slot, cell] = 0
             value = np.sqrt(count) if root else count
             squares += value * value
-            for c in range(margin.size if known else 0):
-                margin[c] += np.float32(value) * own[place, cell, c]
+            for c in range(margin.size if known and count != 0 else 0):
+                margin[c] += np.float32(value) * values[first + np.int64(place), cell, c]
     return squares
 
 
 @compiled
-def score(
-    codes, offsets, present, group, bases, first, keys, values, n_levels, root, weights, memory, out
-):
+def score(codes, offsets, present, group, bases, first, keys, values, root, weights, memory, out):
     """Count the words of one group in every row of every sequence; add up their weights.
 
-    `group` is ((layouts, windows, distinct), layout weights, memory for the longest sequence).
-    Row `r` owns the `values`, (n_slots, n_cells, n_columns), from ``first[r]`` on; `keys` is None
-    if the table is dense, and the compiler leaves the other way out. `memory` is what `scratch`
+    `group` is ((layouts, windows, distinct), layout weights, *memory for the longest sequence).
+    Row `r` owns the `keys` and the `values`, (n_slots, n_cells, n_columns), from ``first[r]`` on.
+    `present` is (n_rows, 0) if all positions hold a symbol. `memory` is what `scratch`
     returns. `out` is a tuple: adds to `margins`, (n_sequences, n_rows, n_columns), the weights of
     the words times their embedded counts; to `own`, (n_sequences, n_rows), the squared counts times
     the weight of the group in the row; to `total`, the squared counts.
     """
     margins, own, total = out
     local, cells, touched = memory
-    margin, everywhere = np.empty(margins.shape[2], np.float32), np.empty(0, np.bool_)
+    margin = np.empty(margins.shape[2], np.float32)
     for s in range(offsets.size - 1):
         for r in range(bases.size):
-            here = present[r] if present.size else everywhere
-            ends = offsets[s], offsets[s + 1]
-            base, mine = np.uint64(bases[r]), slice(first[r], first[r + 1])
+            here, base, mine = present[r], np.uint64(bases[r]), first[r]
+            begin, end = offsets[s], offsets[s + 1]
             margin[:] = 0
-            n = count_slots(codes[r], *ends, here, group, base, n_levels, local, cells, touched)
-            squares = weigh_slots(local, cells, touched[:n], keys, mine, values, root, margin)
+            n = count_slots(codes[r], begin, end, here, group, base, local, cells, touched)
+            learned = keys[mine : first[r + 1]]
+            squares = weigh_slots(local, cells, touched, n, learned, values, mine, root, margin)
             for c in range(margin.size):
                 margins[s, r, c] += margin[c]
             total[s, r] += squares
             own[s, r] += weights[r] * squares
 
 
-def scratch(most: int, n_levels: int, dense: bool) -> tuple[Any, np.ndarray, np.ndarray]:
+def buffers_of(lengths: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return memory of `count_slots`: words and flags of one layout in the longest sequence."""
+    most = lengths.max(initial=0)
+    return np.empty(most, np.uint64), np.empty((2, most), bool)
+
+
+def scratch(most: int, n_levels: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return memory of `score`, to count at most `most` words of one row of one sequence.
 
-    Local keys, counts, and the touched slots. Dense counts stand at their keys and need no local
-    keys.
+    Local keys, counts, and the touched slots.
     """
-    capacity = most if dense else most * 3 // 2 + 1  # two thirds full, so searches stay short
-    local = None if dense else np.full(capacity, EMPTY)
-    return local, np.zeros((capacity, 2**n_levels - 1)), np.empty(capacity, np.uint64)
+    capacity = most * 3 // 2 + 1  # two thirds full, so searches stay short
+    cells = np.zeros((capacity, 2**n_levels - 1))
+    return np.full(capacity, EMPTY), cells, np.empty(capacity, np.uint64)

@@ -6,7 +6,7 @@ NaN, and values without infinities.
 
 import numpy as np
 
-from mvdfq._engines.compiled import compiled, inlined
+from mvdfq._engines.compiled import bare, compiled
 from mvdfq._utils.checks import ROUNDING
 
 # Frames per block of a projection: 64 frames of 4000 channels are 2 MB and stay in the second-level
@@ -18,104 +18,109 @@ PROJECTED = 64
 COMPARED = 2048
 
 
-@compiled
-def moments(data, offsets):
+def moments(data: np.ndarray, offsets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return mean and standard deviation of every channel of every sequence, without NaN.
 
     Two passes over the values keep all digits when the mean is large. Values that are equal but
     for rounding have a deviation of exactly 0; a channel without values has mean and deviation 0.
     """
-    n_channels, n_sequences = data.shape[0], offsets.size - 1
-    means = np.zeros((n_channels, n_sequences))
-    deviations = np.zeros((n_channels, n_sequences))
-    for c in range(n_channels):
-        for i in range(n_sequences):
-            x = data[c, offsets[i] : offsets[i + 1]]
-            means[c, i], deviations[c, i] = _mean_and_deviation(x)
+    means, deviations = np.zeros((2, len(data), len(offsets) - 1))
+    _write_moments(data, offsets, means, deviations)
     return means, deviations
 
 
-@inlined
-def _mean_and_deviation(x):
-    n, total, low, high = 0, 0.0, np.inf, -np.inf
-    for value in x:
-        if value == value:
-            n += 1
-            total += value
-            low, high = min(low, value), max(high, value)
-    if n == 0:
-        return 0.0, 0.0
-    if high - low <= ROUNDING * max(abs(low), abs(high)):
-        return (low + high) / 2, 0.0
-    mean, squares = total / n, 0.0
-    for value in x:
-        if value == value:
-            squares += (value - mean) ** 2
-    return mean, np.sqrt(squares / n)
-
-
-@compiled
-def moving_average(data, offsets, half, out):
-    """Write the mean of the values at most `half` frames away, in the same sequence, not NaN."""
-    total, count = np.empty(data.shape[1]), np.empty(data.shape[1])
+@bare
+def _write_moments(data, offsets, means, deviations):
     for c in range(data.shape[0]):
         for i in range(offsets.size - 1):
-            x = data[c, offsets[i] : offsets[i + 1]]
-            sums, n = total[: x.size], count[: x.size]
-            sums[:] = 0.0
-            n[:] = 0.0
+            n, total, low, high = 0, 0.0, np.inf, -np.inf
+            for t in range(offsets[i], offsets[i + 1]):
+                value = data[c, t]
+                if value == value:
+                    n += 1
+                    total += value
+                    low, high = value if value < low else low, value if value > high else high
+            if n == 0:
+                continue
+            largest = high if high > -low else -low
+            if high - low <= ROUNDING * largest:
+                means[c, i] = (low + high) / 2
+            else:
+                mean, squares = total / n, 0.0
+                for t in range(offsets[i], offsets[i + 1]):
+                    difference = data[c, t] - mean
+                    squares += difference * difference if difference == difference else 0.0
+                means[c, i], deviations[c, i] = mean, np.sqrt(squares / n)
+
+
+def moving_average(data: np.ndarray, offsets: np.ndarray, half: int, out: np.ndarray) -> None:
+    """Write the mean of the values at most `half` frames away, in the same sequence, not NaN."""
+    _average(data, offsets, half, *np.empty((2, data.shape[1])), out)
+
+
+@bare
+def _average(data, offsets, half, sums, counts, out):
+    """Write moving averages; `sums` and `counts` are memory for one channel."""
+    for c in range(data.shape[0]):
+        for i in range(offsets.size - 1):
+            start, n = offsets[i], offsets[i + 1] - offsets[i]
+            for t in range(n):
+                sums[t] = counts[t] = 0.0
             # one shift after another, so that one instruction adds many values; every sum still
             # runs from the earliest frame to the latest
             for shift in range(-half, half + 1):
-                first, last = max(0, -shift), min(x.size, x.size - shift)
+                first, last = -shift if shift < 0 else 0, n - shift if shift > 0 else n
                 if first < last:  # otherwise the shift is longer than the sequence
-                    add_present(x[first + shift : last + shift], sums[first:last], n[first:last])
-            for t in range(x.size):
-                out[c, offsets[i] + t] = sums[t] / n[t] if x[t] == x[t] else np.nan
+                    values = data[c, start + first + shift : start + last + shift]
+                    total, number = sums[first:last], counts[first:last]
+                    for t in range(values.size):
+                        is_present = values[t] == values[t]
+                        total[t] += values[t] if is_present else 0.0
+                        number[t] += 1.0 if is_present else 0.0
+            for t in range(n):
+                value = data[c, start + t]
+                out[c, start + t] = sums[t] / counts[t] if value == value else np.nan
 
 
-@inlined
-def add_present(values, sums, n):
-    """Add values that are not NaN to the sums, and count them."""
-    for t in range(values.size):
-        is_present = values[t] == values[t]
-        sums[t] += values[t] if is_present else 0.0
-        n[t] += 1.0 if is_present else 0.0
-
-
-@compiled
-def project(data, mean, components, out):
+def project(data: np.ndarray, mean: np.ndarray, components: np.ndarray, out: np.ndarray) -> None:
     """Write ``components @ (data - mean)``, frame by frame.
 
     A matrix product may round a frame differently among other frames. Here the sum runs in the
     same order for every frame, so that one sequence alone gives the same numbers.
     """
-    n_channels = data.shape[0]
-    fours = n_channels - n_channels % 4
-    sums, centred = np.empty(PROJECTED), np.empty((n_channels, PROJECTED))
-    for start in range(0, data.shape[1], PROJECTED):
-        size = min(PROJECTED, data.shape[1] - start)
-        for c in range(n_channels):
+    more = -len(data) % 4  # channels of zeros make the number a multiple of 4
+    weights, centred = (
+        np.pad(components, ((0, 0), (0, more))),
+        np.zeros((len(data) + more, PROJECTED)),
+    )
+    _project(data, mean, weights, np.empty(PROJECTED), centred, out)
+
+
+@bare
+def _project(data, mean, components, sums, centred, out):
+    """Write projections; `sums` and `centred` are memory for a block of frames."""
+    for start in range(0, data.shape[1], sums.size):
+        size = data.shape[1] - start
+        size = sums.size if size > sums.size else size
+        for c in range(data.shape[0]):
             for t in range(size):
                 centred[c, t] = data[c, start + t] - mean[c]
         for q in range(components.shape[0]):
             weights = components[q]
-            sums[:size] = 0.0
+            for t in range(size):
+                sums[t] = 0.0
             # four channels at a time, so that a sum is read and written once for four channels;
             # the brackets keep the order of the channels
-            for c in range(0, fours, 4):
+            for c in range(0, weights.size, 4):
                 w0, w1, w2, w3 = weights[c], weights[c + 1], weights[c + 2], weights[c + 3]
                 x0, x1, x2, x3 = centred[c], centred[c + 1], centred[c + 2], centred[c + 3]
                 for t in range(size):
                     sums[t] = (((sums[t] + w0 * x0[t]) + w1 * x1[t]) + w2 * x2[t]) + w3 * x3[t]
-            for c in range(fours, n_channels):
-                for t in range(size):
-                    sums[t] += weights[c] * centred[c, t]
             for t in range(size):
                 out[q, start + t] = sums[t]
 
 
-@compiled
+@bare
 def count_thresholds(values, thresholds, codes, missing):
     """Write, for every value, the number of thresholds that are at most the value.
 
@@ -128,7 +133,8 @@ def count_thresholds(values, thresholds, codes, missing):
     for start in range(0, values.size, COMPARED):
         x = values[start : start + COMPARED]
         out = codes[start : start + COMPARED]
-        out[:] = zero
+        for t in range(x.size):
+            out[t] = zero
         for threshold in thresholds:
             for t in range(x.size):
                 out[t] += one if x[t] >= threshold else zero
@@ -137,7 +143,7 @@ def count_thresholds(values, thresholds, codes, missing):
                 out[t] = missing
 
 
-@compiled
+@bare
 def settle_nearest(distances, near, data, words, codes):
     """Decide again, in double precision, which codeword is nearest where several are nearly so.
 

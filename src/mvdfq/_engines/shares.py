@@ -7,58 +7,82 @@ products and slices of sparse matrices copy everything several times.
 
 import numpy as np
 
-from mvdfq._engines.compiled import compiled
-from mvdfq._engines.lookup import count_slots
+from mvdfq._engines.compiled import bare
+from mvdfq._engines.lookup import buffers_of, count_slots
 
 
-@compiled
-def list_counts(codes, offsets, present, group, base, n_levels, start, n_words, first, filled, out):
-    """Append the counts of the words of one group in one row to the list of every sequence.
+def listed_counts(codes, offsets, present, groups, bases, starts, n_levels, roots=False):
+    """Return the counts of all words of each row of each sequence: counts, columns, indptr.
 
-    The list of sequence s begins at ``first[s]`` and has ``filled[s]`` entries so far; `out` is
-    (columns, counts). The column of a word in a cell is ``start + word * n_cells + cell``; there
-    are `n_words` possible words.
+    The list of row r of sequence s has the number ``s * n_rows + r``. Row r has the alphabet size
+    ``bases[r]``; the words of group g begin at column ``starts[g][r]``, with one column for every
+    cell of the pyramid. `present` tells which positions hold a symbol; if empty, all positions do.
+    With `roots`, counts are replaced by the roots of their shares of the list.
     """
-    cells, touched = np.zeros((n_words, 2**n_levels - 1)), np.empty(n_words, np.uint64)
-    columns, counts = out
+    lengths, n_cells, base = np.diff(offsets), 2**n_levels - 1, int(bases.max(initial=1))
+    # a list has at most one entry per place, layout and level, and one per column
+    n_layouts = sum(len(group.layouts) for group in groups)
+    n_columns = sum(base**group.length for group in groups) * n_cells
+    most = np.repeat(np.minimum(lengths * n_layouts * n_levels, n_columns), len(bases))
+    first, filled = np.concatenate([[0], np.cumsum(most)]), np.zeros(len(most), np.int64)
+    columns, counts = np.empty(first[-1], np.int32), np.empty(first[-1], np.float32)
+    buffers = buffers_of(lengths)
+    present = present if present.size else np.empty((len(codes), 0), bool)
+    for group, start in zip(groups, starts, strict=True):
+        read = group.arrays, group.layout_weights, *buffers
+        memory = np.zeros((base**group.length, n_cells)), np.empty(base**group.length, np.uint64)
+        words = codes, offsets, present, read, bases
+        list_counts(*words, start, memory, first, filled, columns, counts)
+    close_gaps(first, filled, roots, columns, counts)
+    indptr = np.concatenate([[0], np.cumsum(filled)])
+    return counts[: indptr[-1]], columns[: indptr[-1]], indptr
+
+
+@bare
+def list_counts(
+    codes, offsets, present, group, bases, start, memory, first, filled, columns, counts
+):
+    """Append the counts of the words of one group to the list of every row of every sequence.
+
+    List i begins at ``first[i]`` and has ``filled[i]`` entries so far. The column of a word in a
+    cell is ``start[r] + word * n_cells + cell``. `memory` is (counts that are 0, words), for all
+    possible words.
+    """
+    cells, touched = memory
+    n_cells = cells.shape[1]
     for s in range(offsets.size - 1):
-        place = first[s] + filled[s]
-        ends = offsets[s], offsets[s + 1]
-        n = count_slots(codes, *ends, present, group, base, n_levels, None, cells, touched)
-        for word in touched[:n]:
-            for cell in range(cells.shape[1]):
-                if cells[word, cell] != 0:
-                    columns[place] = start + np.int64(word) * cells.shape[1] + cell
-                    counts[place] = cells[word, cell]
-                    cells[word, cell] = 0
-                    place += 1
-        filled[s] = place - first[s]
+        for r in range(bases.size):
+            i, here, base = s * bases.size + r, present[r], np.uint64(bases[r])
+            begin, end = offsets[s], offsets[s + 1]
+            n = count_slots(codes[r], begin, end, here, group, base, None, cells, touched)
+            place = first[i] + filled[i]
+            for w in range(n):
+                word = np.int64(touched[w])
+                for cell in range(n_cells):
+                    if cells[word, cell] != 0:
+                        columns[place] = start[r] + word * n_cells + cell
+                        counts[place] = cells[word, cell]
+                        cells[word, cell] = 0
+                        place += 1
+            filled[i] = place - first[i]
 
 
-@compiled
-def take_roots(first, before, filled, counts):
-    """Replace the counts that were appended since `before` by the roots of their shares."""
-    for s in range(filled.size):
-        begin, end = first[s] + before[s], first[s] + filled[s]
+@bare
+def close_gaps(first, filled, roots, columns, counts):
+    """Move all lists together, one after another; with `roots`, take the roots of shares."""
+    place = 0
+    for i in range(filled.size):
         total = 0.0
-        for e in range(begin, end):
+        for e in range(first[i], first[i] + filled[i]):
             total += counts[e]
         whole = np.float32(total)
-        for e in range(begin, end):
-            counts[e] = np.sqrt(counts[e] / whole)
-
-
-@compiled
-def close_gaps(first, filled, columns, counts):
-    """Move the lists of all sequences together, one after another."""
-    place = 0
-    for s in range(filled.size):
-        for e in range(first[s], first[s] + filled[s]):
-            columns[place], counts[place] = columns[e], counts[e]
+        for e in range(first[i], first[i] + filled[i]):
+            columns[place] = columns[e]
+            counts[place] = np.sqrt(counts[e] / whole) if roots else counts[e]
             place += 1
 
 
-@compiled
+@bare
 def add_columns(values, weight, held, total, squares):
     """Add to every column its number of entries that are not 0, their sum and their squares.
 
@@ -72,7 +96,7 @@ def add_columns(values, weight, held, total, squares):
             squares[j] += weight[i] * (value * value)
 
 
-@compiled
+@bare
 def add_entries(indptr, columns, values, scale, weight, held, total, squares):
     """Do what `add_columns` does, for a sparse matrix.
 
@@ -90,7 +114,7 @@ def add_entries(indptr, columns, values, scale, weight, held, total, squares):
             squares[column] += weight[s] * (value * value)
 
 
-@compiled
+@bare
 def standardize(lists, places, mean, factor, out):
     """Write the standardized columns of sparse shares to `out`, (n_sequences, n_kept).
 
@@ -108,7 +132,7 @@ def standardize(lists, places, mean, factor, out):
                 out[i, p] = (values[e] - mean[p]) * factor[p]
 
 
-@compiled
+@bare
 def multiply_counts(indptr, columns, counts, scale, transposed, factors, out):
     """Add the product of the values of all words with `factors` to `out`, in float32.
 

@@ -184,7 +184,8 @@ class GroupTask:
         windows, shifts = self.group.arrays[1], self._shifts(row)
         out = np.empty(row.data.size * len(layouts), dtype=np.uint64)
         read = (layouts, windows, distinct)
-        n = cpu.emit(data, row.offsets, read, base, row.present, *self.cell, shifts, out)
+        flags = np.empty((2, np.diff(row.offsets).max(initial=0)), bool)
+        n = cpu.emit(data, row.offsets, read, base, row.present, *self.cell, shifts, flags, out)
         return out[:n]
 
 

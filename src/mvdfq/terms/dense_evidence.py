@@ -129,7 +129,6 @@ class _Reading:
     def __init__(self, words: SeenWords, symbols: Symbols) -> None:
         self.seen, self.table, self.symbols = words, words.table, symbols
         self.present = present_positions(symbols)
-        self.buffer = np.empty(symbols.lengths.max(initial=0), np.uint64)
         self.totals = np.ones((len(symbols.codes), len(symbols)))
         self.scale = self.totals
 
@@ -149,17 +148,14 @@ class _Reading:
 
     def spread(self, g: int, reached: np.ndarray, out: tuple[np.ndarray, ...]) -> None:
         """Add the evidence of one group of layouts, see `spread_words`."""
-        part, plan = self.table.groups[g], self.table.plan
+        part = self.table.groups[g]
         spread_words(
-            self.symbols.codes,
+            self.slots(g),
             self.symbols.offsets,
-            self.present,
-            (part.group.arrays, part.group.layout_weights, self.buffer),
-            (self.table.rows, part.bases.astype(np.uint64)),
+            (self.table.rows, part.group.arrays[1][:, -1].copy(), part.group.layout_weights),
             (part.first, *self.seen.parts[g]),
             self.totals,
-            plan.n_levels,
-            plan.root,
+            self.table.plan.root,
             reached,
             out,
         )

@@ -251,8 +251,8 @@ class FilterBank(Short):
                 by_response, by_kind = np.zeros((n, b - a, n_columns)), np.zeros((2, n, n_columns))
                 rest, out = np.zeros((n, n_columns)), by_response.reshape(n, -1)
                 one = read.data, np.array([a, b]), read.scale
-                words = filter_words.filter_levels(one, filters, thresholds)
-                filter_evidence(*words, filters, *compared, out, by_kind, rest)
+                levels, counts = filter_words.filter_levels(one, filters, thresholds)
+                filter_evidence(levels, counts, filters, *compared, out, by_kind, rest)
                 spread = _spread_taps(by_response.transpose(2, 0, 1), filters[0])
                 by_frame[:, read.numeric] = spread + rest.T[:, :, None] / (b - a)
                 by_layout[:, read.numeric] = by_kind.transpose(2, 1, 0)

@@ -405,33 +405,15 @@ def count_at_keys(
     group, word by word, cell by cell. With `roots`, the counts of a row are replaced by the roots
     of their shares of the row. Cost: O(n) in the number of symbols, times the number of layouts.
     """
-    row = rows[0]
-    starts = np.cumsum([0, *(row.base**group.length * (2**n_levels - 1) for group in groups)])
-    lengths, n_layouts = np.diff(row.offsets), sum(len(group.layouts) for group in groups)
-    # a sequence has at most one entry per place, layout and level, and one per column
-    most = len(rows) * np.minimum(lengths * n_layouts * n_levels, starts[-1])
-    first, filled = np.concatenate([[0], np.cumsum(most)]), np.zeros(len(lengths), np.int64)
-    columns, counts = np.empty(first[-1], np.int32), np.empty(first[-1], np.float32)
-    buffer = np.empty(lengths.max(initial=0), np.uint64)
-    for i, row in enumerate(rows):
-        before = filled.copy()
-        for group, start in zip(groups, (i * starts[-1] + starts).tolist(), strict=False):
-            loops.list_counts(
-                row.data,
-                row.offsets,
-                row.present,
-                (group.arrays, group.layout_weights, buffer),
-                np.uint64(row.base),
-                n_levels,
-                start,
-                row.base**group.length,
-                first,
-                filled,
-                (columns, counts),
-            )
-        if roots:
-            loops.take_roots(first, before, filled, counts)
-    loops.close_gaps(first, filled, columns, counts)
-    indptr = np.concatenate([[0], np.cumsum(filled)])
-    found = counts[: indptr[-1]], columns[: indptr[-1]], indptr
-    return sp.csr_array(found, shape=(len(lengths), len(rows) * starts[-1]))
+    row, bases = rows[0], np.array([row.base for row in rows])
+    sizes = [row.base**group.length * (2**n_levels - 1) for group in groups]
+    codes = np.stack([row.data for row in rows])
+    present = np.zeros((len(rows), 0), bool)
+    if any(row.present.size for row in rows):
+        everywhere = np.ones(codes.shape[1], bool)
+        present = np.stack([row.present if row.present.size else everywhere for row in rows])
+    starts = np.arange(len(rows)) * sum(sizes) + np.cumsum([0, *sizes])[:-1, None]
+    read = codes, row.offsets, present, groups, bases, starts
+    counts, columns, indptr = loops.listed_counts(*read, n_levels, roots)
+    shape = row.n_sequences, len(rows) * sum(sizes)
+    return sp.csr_array((counts, columns, indptr[:: len(rows)]), shape=shape)

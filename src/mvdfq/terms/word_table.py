@@ -17,6 +17,7 @@ import scipy.sparse as sp
 
 from mvdfq._engines import lookup
 from mvdfq._engines.choice import current_engine
+from mvdfq._engines.shares import listed_counts
 from mvdfq._utils.short import Short
 from mvdfq._utils.threads import n_threads, run_in_order
 from mvdfq.gram.plan import Plan, inverse_root
@@ -31,6 +32,9 @@ from mvdfq.terms.standard import DENSE_WORDS, count_at_keys
 Weighed = tuple[np.ndarray, np.ndarray]
 # What yields the words of a row and a group of layouts, cell by cell of the pyramid.
 Weigh = Callable[[int, int], Iterable[Weighed]]
+
+# Counts that are listed at once: 32 MB.
+LISTED = 2**22
 
 
 @dataclass(frozen=True, repr=False)
@@ -116,29 +120,55 @@ class WordTable(Short):
         margins = np.zeros((*shape, self.groups[0].values.shape[2]))
         own, total = np.zeros(shape), np.zeros(shape)
         present, longest = present_positions(symbols), int(symbols.lengths.max(initial=0))
-        # keys of one row of one sequence; compiled loops do not allocate
-        buffer = np.empty(longest, np.uint64)
         for g, table in enumerate(self.groups):
-            # the largest alphabet, or at most one new word per place and layout
-            most = longest * len(table.group.layouts)
             if table.dense:
-                most = int(np.diff(table.first).max(initial=0))
+                for block, found, squares in self._listed(table, symbols, present):
+                    margins[block] += found
+                    total[block] += squares
+                    own[block] += self.group_weights[g] * squares
+                continue
             lookup.score(
                 symbols.codes,
                 symbols.offsets,
-                present,
-                (table.group.arrays, table.group.layout_weights, buffer),
+                present if present.size else np.empty((len(self.rows), 0), bool),
+                (
+                    table.group.arrays,
+                    table.group.layout_weights,
+                    *lookup.buffers_of(symbols.lengths),
+                ),
                 table.bases,
                 table.first,
-                None if table.dense else table.keys,
+                table.keys,
                 table.values,
-                self.plan.n_levels,
                 self.plan.root,
                 self.group_weights[g],
-                lookup.scratch(most, self.plan.n_levels, table.dense),
+                # at most one new word per place and layout
+                lookup.scratch(longest * len(table.group.layouts), self.plan.n_levels),
                 (margins, own, total),
             )
         return margins, own, total
+
+    def _listed(self, table: GroupTable, symbols: Symbols, present: np.ndarray) -> Iterator[Any]:
+        """Yield blocks of sequences with what a dense table adds to margins and squared counts."""
+        n_rows, n_cells, n_levels = len(self.rows), len(self.plan.cells), self.plan.n_levels
+        most = int(symbols.lengths.max(initial=0)) * len(table.group.layouts) * n_levels * n_rows
+        step = max(1, LISTED // max(most, 1))
+        values = table.values.reshape(-1, table.values.shape[2])
+        for a in range(0, len(symbols), step):
+            offsets = symbols.offsets[a : a + step + 1]
+            read = symbols.codes, offsets, present, [table.group], table.bases
+            counts, *where = listed_counts(*read, [table.first[:-1] * n_cells], n_levels)
+            shape, lists = (len(offsets) - 1, n_rows), len(where[1]) - 1
+            embedded = counts.astype(float)
+            embedded = np.sqrt(embedded) if self.plan.root else embedded
+            matrix = sp.csr_array((embedded.astype(np.float32), *where), (lists, len(values)))
+            owners = np.repeat(np.arange(lists), np.diff(where[1]))
+            squares = np.bincount(owners, embedded**2, lists)  # in order, as compiled loops add
+            yield (
+                slice(a, a + shape[0]),
+                (matrix @ values).reshape(*shape, -1),
+                squares.reshape(shape),
+            )
 
     @cached_property
     def group_weights(self) -> np.ndarray:

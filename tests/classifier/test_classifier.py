@@ -371,3 +371,15 @@ def test_balanced_classes_are_equally_probable_without_words():
     X, y = np.random.default_rng(0).normal(size=(12, 1, 20)), np.arange(12) % 3 > 1
     clf = SequenceClassifier("fast", cv=2, class_weight="balanced").fit(X, y)
     assert_allclose(clf.class_shares_, [0.5, 0.5])
+
+
+def test_weights_of_classes_whose_names_are_digits():
+    X, y = np.random.default_rng(0).normal(size=(12, 1, 20)), np.arange(12) % 3
+    names = np.array(["1", "2", "10"], dtype=object)[y]
+    expected = SequenceClassifier("fast", C=1, class_weight={0: 5}).fit(X, y)
+    clf = SequenceClassifier("fast", C=1, class_weight={"1": 5}).fit(X, names)
+    assert_allclose(clf.class_shares_[clf.classes_ == "1"], expected.class_shares_[0])
+    with pytest.raises(
+        ValueError, match="class_weight names 'one'; the classes are '1', '10', '2'"
+    ):
+        SequenceClassifier("fast", C=1, class_weight={"one": 5}).fit(X, names)

@@ -141,3 +141,13 @@ def test_activities_of_users_in_one_table(tmp_path):
     assert "a sequence: a run of rows with one label" in err
     _, err = run(*about, code=5)  # nothing says what a step of the times is
     assert "--time NAME:ms says the unit of the times" in err
+
+
+def test_a_model_of_both_strands_does_not_scan(tmp_path):
+    rng = np.random.default_rng(0)
+    lines = [f">s{i} {i % 2}\n{''.join(rng.choice(list('ACGT'), 40))}" for i in range(12)]
+    data, model = tmp_path / "dna.fasta", tmp_path / "both.mvdfq"
+    data.write_text("\n".join(lines))
+    run("train", data, "-o", model, "-q", "--label", "1", "--strands", "both")
+    _, err = run("scan", model, data, "--window", "10", code=5)
+    assert "scan reads one strand, and the model was trained on both strands" in err

@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from sklearn.utils import check_random_state, compute_sample_weight
+from sklearn.utils import check_random_state
 
 from mvdfq._engines.choice import meanwhile
 from mvdfq._utils.checks import parse_memory
@@ -38,7 +38,13 @@ from mvdfq.terms.relatives import relatives
 from mvdfq.terms.svm import Problems
 from mvdfq.terms.total import LinearTotal, Total
 from mvdfq.terms.typical import Calibration, Spread, spread_sizes
-from mvdfq.terms.validation import Trained, Trainer, check_class_weight, check_targets
+from mvdfq.terms.validation import (
+    Trained,
+    Trainer,
+    check_class_weight,
+    check_targets,
+    weights_of_classes,
+)
 
 # With more sequences than this, explicit features are cheaper than a matrix of all pairs.
 MANY = 10_000
@@ -99,7 +105,7 @@ def check_training(clf: Any, X: Any, y: Any, sample_weight: Any, groups: Any) ->
         groups = None if groups is None else groups[used]
     classes, codes, counts = np.unique(y, return_inverse=True, return_counts=True)
     problems = _problems(classes, chosen)
-    weight = often * compute_sample_weight(clf.class_weight, y)
+    weight = often * weights_of_classes(clf.class_weight, classes, counts)[codes]
     seed = check_random_state(clf.random_state).randint(2**31)
 
     def record() -> TrainingRecord:
@@ -295,8 +301,7 @@ def _check_drawn(clf: Any, drawn: Drawn, seed: int) -> tuple[Training, np.ndarra
         )
     codes = np.searchsorted(drawn.classes, drawn.y)
     # the weight of a sequence of each class, given the numbers of sequences
-    first, every = np.cumsum(drawn.counts) - 1, np.repeat(drawn.classes, drawn.counts)
-    weight = compute_sample_weight(clf.class_weight, every)[first]
+    weight = weights_of_classes(clf.class_weight, drawn.classes, drawn.counts)
     total = drawn.counts * weight
     trainer = Trainer(problems, codes, weight[codes], None, clf.cv, seed, clf.n_jobs)
     ranges, often = ranges_for(chosen.terms, drawn.X), np.ones(len(codes))

@@ -117,6 +117,9 @@ def scanned(
     X = check_sequences(x, n_channels=clf.n_channels_in_)
     if len(X) != 1:
         raise ValueError(f"scan takes one recording, got {len(X)} sequences.")
+    if getattr(clf, "source_", {}).get("strands") == "both":
+        problem = "scan reads one strand, and the model was trained on both strands"
+        raise ValueError(f"{problem}; train a model with strands='one'.")
     rate = X.sampling_rate or clf.training_["sampling_rate"]
     median = max(int(clf.training_["median_length"]), 1)
     size = median if window is None else frames_of(window, rate, "window")

@@ -68,19 +68,23 @@ def explain(
     explanation = clf.explain(x)
     if other is not None and other == (explanation.predicted if asked is None else asked):
         raise Refused(f"--against {against} is the class in question.", "name another class")
+    reasons = Reasons(clf, explanation, read.names[place], top, asked, other)
     if output is not None and output.suffix == ".html":
+        if asked is not None or other is not None:
+            note("The page is about the predicted class, without --class and --against.")
         _write_page(clf, read, place, data, output)
         note(f"page: {output}", quiet)
     elif output is not None and output.suffix == ".json":
-        replace_file(output, json.dumps(explanation.to_dict(top), indent=1))
+        facts = {**explanation.to_dict(top), **reasons.facts()}
+        replace_file(output, json.dumps(facts, indent=1))
     elif output is not None:
         with replacing(output) as file:
-            _drawn(explanation.plot).savefig(file, format=output.suffix[1:])
+            picture = _drawn(lambda: explanation.plot(asked))
+            picture.savefig(file, format=output.suffix[1:])
     near, known = [], getattr(clf, "source_", {}).get("names", [])
     for each in clf.neighbours(x, neighbours) if neighbours else []:
         name = known[each.index] if each.index < len(known) else str(each.index)
         near.append({"name": name, "label": each.label, "similarity": round(each.similarity, 4)})
-    reasons = Reasons(clf, explanation, read.names[place], top, asked, other)
     if format is Format.json:
         show_json({**explanation.to_dict(top), **reasons.facts(), "neighbours": near})
         return

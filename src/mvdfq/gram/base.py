@@ -21,6 +21,9 @@ from mvdfq.sequences import Ragged, Sequences, check_sequences
 from mvdfq.symbols.base import Symbols, check_symbols
 from mvdfq.symbols.letters import Letters
 
+# Frames of a row to look at before all of them.
+GLANCE = 2**12
+
 # Bytes of features in a data frame.
 MOST_DENSE = 2**31
 
@@ -211,8 +214,15 @@ class SequenceMap(TransformerMixin, BaseEstimator):
         everything = np.arange(len(self.n_symbols_))
         if self.constant_rows == "keep" or not isinstance(collection, Symbols):
             return everything
-        seen = (codes[codes != collection.missing] for codes in collection.codes)
-        constant = np.array([not (present != present[:1]).any() for present in seen], bool)
+        constant = np.ones(len(everything), bool)
+        for r, codes in enumerate(collection.codes):
+            # the first frames of nearly every row differ; to read whole rows takes longer than a
+            # kernel matrix on a card
+            for part in (codes[:GLANCE], codes):
+                present = part[part != collection.missing]
+                constant[r] = not (present != present[:1]).any()
+                if not constant[r]:
+                    break
         if constant.all():
             return everything
         if constant.any() and self.constant_rows == "drop":

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
-from sklearn.utils import assert_all_finite, column_or_1d
+from sklearn.utils import assert_all_finite, column_or_1d, compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight
 
@@ -239,6 +239,24 @@ def check_class_weight(class_weight: Any) -> None:
             raise ValueError(
                 f"class_weight must hold numbers from 0 on, got {weight!r} for class {label!r}."
             )
+
+
+def weights_of_classes(class_weight: Any, classes: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    """Return one weight per class, given the numbers of sequences; 1 for a class without a weight.
+
+    scikit-learn sees the places of the classes, since it takes labels such as ``"1"`` for numbers.
+    """
+    if isinstance(class_weight, Mapping):
+        places = {label: i for i, label in enumerate(classes.tolist())}
+        strange = [label for label in class_weight if label not in places]
+        # a part of the data, such as a fold, may lack a class
+        if strange and len(class_weight) - len(strange) < len(places):
+            known = ", ".join(map(repr, places))
+            raise ValueError(f"class_weight names {strange[0]!r}; the classes are {known}.")
+        named = {places[label]: w for label, w in class_weight.items() if label in places}
+        class_weight = {i: float(named.get(i, 1.0)) for i in places.values()}
+    every = np.repeat(np.arange(len(classes)), counts)
+    return compute_sample_weight(class_weight, every)[np.cumsum(counts) - 1]
 
 
 def check_groups(groups: Any, n_sequences: int) -> np.ndarray | None:

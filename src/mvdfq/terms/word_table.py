@@ -159,11 +159,13 @@ class WordTable(Short):
             read = symbols.codes, offsets, present, [table.group], table.bases
             counts, *where = listed_counts(*read, [table.first[:-1] * n_cells], n_levels)
             shape, lists = (len(offsets) - 1, n_rows), len(where[1]) - 1
-            embedded = counts.astype(float)
-            embedded = np.sqrt(embedded) if self.plan.root else embedded
-            matrix = sp.csr_array((embedded.astype(np.float32), *where), (lists, len(values)))
+            embedded = np.sqrt(counts) if self.plan.root else counts
+            matrix = sp.csr_array((embedded, *where), (lists, len(values)))
             owners = np.repeat(np.arange(lists), np.diff(where[1]))
-            squares = np.bincount(owners, embedded**2, lists)  # in order, as compiled loops add
+            # in order, as compiled loops add
+            squares = np.bincount(
+                owners, counts if self.plan.root else counts.astype(float) ** 2, lists
+            )
             yield (
                 slice(a, a + shape[0]),
                 (matrix @ values).reshape(*shape, -1),

@@ -408,7 +408,7 @@ def test_collections_are_shown_in_a_line():
     )
     gappy = check_sequences([[1.0, np.nan, 2.0, 3.0]])
     assert repr(gappy).endswith(" 1 channel, 4 frames long, 25.00% of the values missing>")
-    assert "symbols in 1 of them" in repr(check_sequences(["ABBA"]))
+    assert "symbols in 1 of 1 channels" in repr(check_sequences(["ABBA"]))
     many = check_sequences([np.zeros((40, 90))], channel_names=[f"c{i}" for i in range(40)])
     assert "(c0, c1, c2, c3, c4, c5 and 34 more)" in repr(many)
     symbols = mvdfq.Letters().fit_transform(["ABBA", "AC"])

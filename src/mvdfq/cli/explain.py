@@ -136,6 +136,9 @@ def mutate(
     name = read.names[place]
     changes = None if variants is None else _variants(variants, name, len(read))
     places = _region(region)
+    if places is not None and isinstance(x, str) and places[1] > len(x):
+        problem = f"--region {region} ends beyond the sequence of {len(x)} letters"
+        raise Refused(f"{problem}.", f"for example --region 1-{len(x)}")
     with working("deciding", reading.quiet):
         try:
             found = clf.mutate(x, changes, label=label, region=places)

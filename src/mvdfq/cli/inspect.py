@@ -197,7 +197,7 @@ def _facts(path: Path, format: Format) -> dict[str, Any]:
         "model": str(path),
         "bytes": path.stat().st_size,
         "format": source.get("format"),
-        "strands": source.get("strands"),
+        "strands": source.get("strands") if alphabets else None,
         "recipe": source.get("recipe"),
         "letters": ", ".join(alphabets) if alphabets else None,
         "channels": clf.n_channels_in_,

@@ -232,14 +232,17 @@ class Parts:
         """Return the weights of classes: equal for all classes, or as the user names them."""
         if self.class_weight is None:
             return "balanced" if self.balanced else None
+        if self.balanced:
+            raise Refused("--balanced and --class-weight exclude each other.", "", USAGE)
         pairs = [pair.rpartition("=") for pair in self.class_weight.split(",")]
         try:
             weights = {label.strip(): float(weight) for label, _, weight in pairs}
         except ValueError:
             weights = {"": 0.0}
-        if self.balanced or "" in weights or min(weights.values()) <= 0:
+        if "" in weights or min(weights.values()) <= 0:
+            problem = "must name classes with weights above 0"
             hint = "--class-weight rare=5,common=1, or --balanced"
-            raise Refused(f"--class-weight: {self.class_weight!r} is not known.", hint, USAGE)
+            raise Refused(f"--class-weight {problem}, got {self.class_weight!r}.", hint, USAGE)
         return weights
 
 
@@ -295,6 +298,6 @@ def _parts(kind: str) -> Iterator[tuple[str, str, dict[str, str]]]:
 
 def _sentence(doc: str) -> str:
     """Return the first sentence of a docstring without markup."""
-    plain = re.sub(r":math:`\\?(.*?)`", r"\1", doc)
+    plain = re.sub(r":math:`\\?(.*?)`", r"\1", re.sub(r" \[\d+\]_", "", doc))
     first = " ".join(plain.strip().split("\n\n")[0].split()).replace("`", "")
     return re.split(r"(?<=\.)\s", first)[0]

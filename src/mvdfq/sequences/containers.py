@@ -193,8 +193,9 @@ class Sequences(Ragged):
         """Return what the collection holds, with the share of missing values and symbols."""
         words = [super().in_words()]
         missing = float(np.isnan(self.data).mean()) if self.data.size else 0.0
+        n = sum(self.symbolic)
+        words += [f"symbols in {n} of {self.n_rows} channels"] if n else []
         words += [f"{missing:.2%} of the values missing"] if missing else []
-        words += [f"symbols in {sum(self.symbolic)} of them"] if any(self.symbolic) else []
         return ", ".join(words)
 
     @property

@@ -35,7 +35,7 @@ class Total:
     def __init__(self, terms: Sequence[Term], X: Any, y: np.ndarray, work: Work) -> None:
         self.n_sequences = len(y)
         # all terms keep features until the machines are known: each may use its part of the memory
-        limit = parse_memory(work.memory_limit) // len(terms)
+        limit = max(parse_memory(work.memory_limit) // len(terms), 1)
         mine = replace(work, memory_limit=limit) if len(terms) > 1 else work
         fits = side_by_side(lambda term: term.fit(X, y, mine), terms)
         # a term may find nothing to read: filters of strings, say

@@ -112,8 +112,8 @@ def find_slopes(n, base, table, total, root, memory):
             at, own = (base + word) * (n_cells - 1) + cell - 1, word * n_cells
             for c in range(n_columns):
                 mean = means[at, c]
-                slope = values[at, c] / (embedded + mean if root else 1.0)
-                slope = slope if count > 0 else 0.0
+                divisor = embedded + mean if root else 1.0
+                slope = values[at, c] / divisor if count > 0 else 0.0
                 even[cell, c] += slope * mean * embedded
                 slopes[own + cell, c] = slopes[own + cell // 2, c] + slope / total
     return squares

@@ -133,7 +133,7 @@ def test_pairs_at_a_distance_have_one():
 
 
 @pytest.mark.usefixtures("two_blas_threads")
-def test_margins_do_not_depend_on_threads_or_company():
+def test_margins_do_not_depend_on_threads_or_company(monkeypatch):
     train, new = COLLECTIONS["random"]
     one = kernel_term(Spatial(3, 1, 3), train, N_SYMBOLS, manifold=True)
     two = kernel_term(Spatial(3, 1, 3), train, N_SYMBOLS, manifold=True, n_jobs=2)
@@ -141,6 +141,8 @@ def test_margins_do_not_depend_on_threads_or_company():
     assert_array_equal(margins_of(one, new, N_SYMBOLS), together)
     alone = [margins_of(one, [x], N_SYMBOLS)[0] for x in new]
     assert_array_equal(alone, together)
+    monkeypatch.setattr(word_table, "LISTED", 1)  # one sequence at a time
+    assert_array_equal(margins_of(one, new, N_SYMBOLS), together)
 
 
 def test_the_table_is_made_once_and_not_pickled():

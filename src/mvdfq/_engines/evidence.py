@@ -26,7 +26,7 @@ def spread_words(slots, offsets, read, table, totals, root, reached, out):
     """
     first, *numbers = table
     n_cells, n_columns = numbers[0].shape[1:]
-    most = np.diff(first).max(initial=0)
+    most = (first[1:] - first[:-1]).max()
     cells, even = np.zeros((most, n_cells + 1)), np.zeros((n_cells + 1, n_columns))
     slopes = np.zeros((most * (n_cells + 1), n_columns))
     memory = cells, np.empty(most, np.int64), slopes, even, np.empty(n_cells + 1)
@@ -112,8 +112,8 @@ def find_slopes(n, base, table, total, root, memory):
             at, own = (base + word) * (n_cells - 1) + cell - 1, word * n_cells
             for c in range(n_columns):
                 mean = means[at, c]
-                slope = values[at, c] / (embedded + mean if root else 1.0)
-                slope = slope if count > 0 else 0.0
+                divisor = embedded + mean if root else 1.0
+                slope = values[at, c] / divisor if count > 0 else 0.0
                 even[cell, c] += slope * mean * embedded
                 slopes[own + cell, c] = slopes[own + cell // 2, c] + slope / total
     return squares

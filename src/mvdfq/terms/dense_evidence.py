@@ -182,10 +182,12 @@ class _Reading:
         found = np.full((len(rows), len(part.group.layouts), codes.shape[1]), first[-1])
         for j, layout in enumerate(part.group.layouts):
             n = max(codes.shape[1] - layout.window[-1], 0)
-            keys, known = np.zeros((len(rows), n), np.int64), np.ones((len(rows), n), bool)
+            keys = found[:, j, :n]
+            keys[:] = 0
             for o in layout.offsets:
-                keys = keys * part.bases[:, None] + codes[:, o : o + n]
+                keys *= part.bases[:, None]
+                keys += codes[:, o : o + n]
+            keys += first[:-1, None]
             for o in layout.window if self.present.size else ():
-                known &= self.present[rows, o : o + n]
-            found[:, j, :n] = np.where(known, first[:-1, None] + keys, first[-1])
+                keys[~self.present[rows, o : o + n]] = first[-1]
         return found

@@ -8,6 +8,7 @@ import threading
 import time
 import zipfile
 from functools import cache
+from hashlib import sha256
 
 import pytest
 from sklearn.base import clone
@@ -100,14 +101,15 @@ def test_a_folder_that_cannot_be_written_is_named(tmp_path):
 
 def test_a_writer_removes_what_a_killed_writer_of_its_file_left(tmp_path):
     path, other = tmp_path / "a.txt", tmp_path / "b.txt"
+    begin = {one: f".{sha256(one.name.encode()).hexdigest()[:16]}." for one in (path, other)}
     for one in (path, other):
-        (tmp_path / f"{files._beginning(one)}{'0' * 32}.unfinished").write_text("half")
-    (tmp_path / f"{files._beginning(path)}notes").write_text("mine")
+        (tmp_path / f"{begin[one]}{'0' * 32}.unfinished").write_text("half")
+    (tmp_path / f"{begin[path]}notes").write_text("mine")
     with files.replacing(path) as file:
         files.replace_file(path, "second")  # a writer that lives keeps its file
         file.write(b"first")
     assert path.read_text() == "first"
-    kept = {f"{files._beginning(path)}notes", f"{files._beginning(other)}{'0' * 32}.unfinished"}
+    kept = {f"{begin[path]}notes", f"{begin[other]}{'0' * 32}.unfinished"}
     assert {one.name for one in tmp_path.iterdir()} == {path.name, *kept}
 
 

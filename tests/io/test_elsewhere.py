@@ -548,7 +548,7 @@ def test_options_of_the_guide(tmp_path):
     assert figures["at"]["roc_auc"] == pytest.approx(figures["gc"]["roc_auc"])
     assert "one of two classes" in run("evaluate", one, two, "--positive", "x", code=5)[1]
     for wrong in ("at", "at=x", "at=-1", "=2"):
-        assert "is not known" in run("evaluate", one, "--class-weight", wrong, code=2)[1]
+        assert "must name classes" in run("evaluate", one, "--class-weight", wrong, code=2)[1]
 
 
 @pytest.mark.slow

@@ -37,7 +37,8 @@ def filter_responses(data, offsets, filters, out):
     """Write the response of every filter at every frame, (n_filters, n_frames)."""
     scale = np.zeros(len(data)), np.ones(len(data))
     none = np.empty((0, 0), np.int8), np.empty((0, 0), np.float32)
-    _read((data, offsets, scale), filters, np.empty((len(out), 0)), out, *none)
+    if out.size:  # what is empty is not asked for
+        _read((data, offsets, scale), filters, np.empty((len(out), 0)), out, *none)
 
 
 def filter_shares(read, filters, thresholds, out):

@@ -11,7 +11,7 @@ from mvdfq._engines.compiled import bare
 from mvdfq._engines.lookup import buffers_of, count_slots
 
 
-def listed_counts(codes, offsets, present, groups, bases, starts, n_levels, roots):
+def listed_counts(codes, offsets, present, groups, bases, starts, n_levels, roots=False):
     """Return the counts of all words of each row of each sequence: counts, columns, indptr.
 
     The list of row r of sequence s has the number ``s * n_rows + r``. Row r has the alphabet size
@@ -19,58 +19,23 @@ def listed_counts(codes, offsets, present, groups, bases, starts, n_levels, root
     cell of the pyramid. `present` tells which positions hold a symbol; if empty, all positions do.
     With `roots`, counts are replaced by the roots of their shares of the list.
     """
+    lengths, n_cells, base = np.diff(offsets), 2**n_levels - 1, int(bases.max(initial=1))
+    # a list has at most one entry per place, layout and level, and one per column
     n_layouts = sum(len(group.layouts) for group in groups)
-    n_words = [int(bases.max(initial=1)) ** group.length for group in groups]
-    lists = _lists(offsets, len(bases), n_levels, n_layouts, sum(n_words), max(n_words))
+    n_columns = sum(base**group.length for group in groups) * n_cells
+    most = np.repeat(np.minimum(lengths * n_layouts * n_levels, n_columns), len(bases))
+    first, filled = np.concatenate([[0], np.cumsum(most)]), np.zeros(len(most), np.int64)
+    columns, counts = np.empty(first[-1], np.int32), np.empty(first[-1], np.float32)
+    buffers = buffers_of(lengths)
+    present = present if present.size else np.empty((len(codes), 0), bool)
     for group, start in zip(groups, starts, strict=True):
-        _count_group(codes, offsets, present, group, bases, start, lists)
-    first, filled, columns, counts, *_ = lists
+        read = group.arrays, group.layout_weights, *buffers
+        memory = np.zeros((base**group.length, n_cells)), np.empty(base**group.length, np.uint64)
+        words = codes, offsets, present, read, bases
+        list_counts(*words, start, memory, first, filled, columns, counts)
     close_gaps(first, filled, roots, columns, counts)
     indptr = np.concatenate([[0], np.cumsum(filled)])
     return counts[: indptr[-1]], columns[: indptr[-1]], indptr
-
-
-def score_lists(codes, offsets, present, groups, bases, tables, n_levels, root, margins):
-    """Add the weights of words to `margins`; yield the sums of squared counts, group by group.
-
-    There is one list of words per row of each sequence, see `listed_counts`, and one row of
-    `margins`. A table is (starts, values): where the words of each row begin, and the weights,
-    (n_columns of the lists, n_columns). With `root`, counts are replaced by their roots.
-    """
-    n_layouts = max(len(group.layouts) for group in groups)
-    n_words = int(bases.max(initial=1)) ** max(group.length for group in groups)
-    lists = _lists(offsets, len(bases), n_levels, n_layouts, n_words, n_words)
-    memory = np.empty(margins.shape[1], np.float32)
-    for group, (starts, values) in zip(groups, tables, strict=True):
-        lists[1][:] = 0
-        _count_group(codes, offsets, present, group, bases, starts, lists)
-        squares = np.empty(len(margins))
-        weigh_lists(*lists[:4], root, values, memory, margins, squares)
-        yield squares
-
-
-def _lists(offsets, n_rows, n_levels, n_layouts, n_words, most_words):
-    """Return empty lists, (first, filled, columns, counts), and memory of `list_counts`.
-
-    The lists have room for all groups together, the memory for the words of the largest group.
-    """
-    lengths, n_cells = np.diff(offsets), 2**n_levels - 1
-    # a list has at most one entry per place, layout and level, and one per column
-    most = np.minimum(lengths * (n_layouts * n_levels), n_words * n_cells)
-    first = np.concatenate([[0], np.cumsum(np.repeat(most, n_rows))])
-    columns, counts = np.empty(first[-1], np.int32), np.empty(first[-1], np.float32)
-    memory = np.zeros((most_words, n_cells)), np.empty(most_words, np.uint64)
-    filled = np.zeros(len(first) - 1, np.int64)
-    return first, filled, columns, counts, memory, buffers_of(lengths)
-
-
-def _count_group(codes, offsets, present, group, bases, start, lists):
-    """Append the counts of the words of one group to the lists."""
-    first, filled, columns, counts, memory, buffers = lists
-    present = present if present.size else np.empty((len(codes), 0), bool)
-    read = group.arrays, group.layout_weights, *buffers
-    words = codes, offsets, present, read, bases, start
-    list_counts(*words, memory, first, filled, columns, counts)
 
 
 @bare
@@ -115,23 +80,6 @@ def close_gaps(first, filled, roots, columns, counts):
             columns[place] = columns[e]
             counts[place] = np.sqrt(counts[e] / whole) if roots else counts[e]
             place += 1
-
-
-@bare
-def weigh_lists(first, filled, columns, counts, root, values, margin, margins, squares):
-    """Add the embedded counts of every list times `values` to its margins; write squared sums."""
-    for i in range(filled.size):
-        squares[i] = 0.0
-        for c in range(margin.size):
-            margin[c] = 0
-        for e in range(first[i], first[i] + filled[i]):
-            count = np.float64(counts[e])
-            value = np.sqrt(count) if root else count
-            squares[i] += value * value
-            for c in range(margin.size):
-                margin[c] += np.float32(value) * values[columns[e], c]
-        for c in range(margin.size):
-            margins[i, c] += margin[c]
 
 
 @bare

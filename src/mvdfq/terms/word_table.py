@@ -17,7 +17,7 @@ import scipy.sparse as sp
 
 from mvdfq._engines import lookup
 from mvdfq._engines.choice import current_engine
-from mvdfq._engines.shares import score_lists
+from mvdfq._engines.shares import listed_counts
 from mvdfq._utils.short import Short
 from mvdfq._utils.threads import n_threads, run_in_order
 from mvdfq.gram.plan import Plan, inverse_root
@@ -33,8 +33,8 @@ Weighed = tuple[np.ndarray, np.ndarray]
 # What yields the words of a row and a group of layouts, cell by cell of the pyramid.
 Weigh = Callable[[int, int], Iterable[Weighed]]
 
-# Counts that are listed at once: 2 MB, which stay in the second-level cache.
-LISTED = 2**18
+# Counts that are listed at once: 32 MB.
+LISTED = 2**22
 
 
 @dataclass(frozen=True, repr=False)
@@ -120,12 +120,12 @@ class WordTable(Short):
         margins = np.zeros((*shape, self.groups[0].values.shape[2]))
         own, total = np.zeros(shape), np.zeros(shape)
         present, longest = present_positions(symbols), int(symbols.lengths.max(initial=0))
-        dense = [g for g, table in enumerate(self.groups) if table.dense]
-        for g, block, squares in self._score_dense(dense, symbols, present, margins):
-            total[block] += squares
-            own[block] += self.group_weights[g] * squares
         for g, table in enumerate(self.groups):
             if table.dense:
+                for block, found, squares in self._listed(table, symbols, present):
+                    margins[block] += found
+                    total[block] += squares
+                    own[block] += self.group_weights[g] * squares
                 continue
             lookup.score(
                 symbols.codes,
@@ -148,23 +148,29 @@ class WordTable(Short):
             )
         return margins, own, total
 
-    def _score_dense(
-        self, dense: list[int], symbols: Symbols, present: np.ndarray, margins: np.ndarray
-    ) -> Iterator[tuple[int, slice, np.ndarray]]:
-        """Add the weights of dense tables to `margins`; yield squared counts, a block at a time."""
-        if not dense:
-            return
-        plan, parts, n_columns = self.plan, [self.groups[g] for g in dense], margins.shape[2]
-        groups, bases, n_cells = [one.group for one in parts], parts[0].bases, len(plan.cells)
-        tables = [(p.first[:-1] * n_cells, p.values.reshape(-1, n_columns)) for p in parts]
-        most = int(symbols.lengths.max(initial=0)) * max(len(one.layouts) for one in groups)
-        step = max(1, LISTED // max(most * plan.n_levels * len(self.rows), 1))
+    def _listed(self, table: GroupTable, symbols: Symbols, present: np.ndarray) -> Iterator[Any]:
+        """Yield blocks of sequences with what a dense table adds to margins and squared counts."""
+        n_rows, n_cells, n_levels = len(self.rows), len(self.plan.cells), self.plan.n_levels
+        most = int(symbols.lengths.max(initial=0)) * len(table.group.layouts) * n_levels * n_rows
+        step = max(1, LISTED // max(most, 1))
+        values = table.values.reshape(-1, table.values.shape[2])
         for a in range(0, len(symbols), step):
-            block, offsets = slice(a, a + step), symbols.offsets[a : a + step + 1]
-            read, flat = (symbols.codes, offsets, present), margins[block].reshape(-1, n_columns)
-            found = score_lists(*read, groups, bases, tables, plan.n_levels, plan.root, flat)
-            for g, squares in zip(dense, found, strict=True):
-                yield g, block, squares.reshape(-1, len(self.rows))
+            offsets = symbols.offsets[a : a + step + 1]
+            read = symbols.codes, offsets, present, [table.group], table.bases
+            counts, *where = listed_counts(*read, [table.first[:-1] * n_cells], n_levels)
+            shape, lists = (len(offsets) - 1, n_rows), len(where[1]) - 1
+            embedded = np.sqrt(counts) if self.plan.root else counts
+            matrix = sp.csr_array((embedded, *where), (lists, len(values)))
+            owners = np.repeat(np.arange(lists), np.diff(where[1]))
+            # in order, as compiled loops add
+            squares = np.bincount(
+                owners, counts if self.plan.root else counts.astype(float) ** 2, lists
+            )
+            yield (
+                slice(a, a + shape[0]),
+                (matrix @ values).reshape(*shape, -1),
+                squares.reshape(shape),
+            )
 
     @cached_property
     def group_weights(self) -> np.ndarray:

@@ -26,7 +26,7 @@ def spread_words(slots, offsets, read, table, totals, root, reached, out):
     """
     first, *numbers = table
     n_cells, n_columns = numbers[0].shape[1:]
-    most = (first[1:] - first[:-1]).max()
+    most = np.diff(first).max(initial=0)
     cells, even = np.zeros((most, n_cells + 1)), np.zeros((n_cells + 1, n_columns))
     slopes = np.zeros((most * (n_cells + 1), n_columns))
     memory = cells, np.empty(most, np.int64), slopes, even, np.empty(n_cells + 1)

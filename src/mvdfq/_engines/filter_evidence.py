@@ -34,7 +34,7 @@ def filter_evidence(levels, counts, filters, weights, means, by_channel, by_kind
 
 @cache
 def levels_of_triples(n_levels):
-    """Return how the words of three values follow from those of values one level lower.
+    """Return how the words of three values follow from the words of values one level lower.
 
     The columns are the number of the triple with one value lower by a level, the word that the
     triples lose and the word that they gain. A value that reaches one more threshold changes the
@@ -100,7 +100,7 @@ def share_weights(f, roots, sizes, weights, means, out, even):
 
 @inlined
 def write_tables(shares, even, steps, singles, triples):
-    """Write the evidence of a value by its level, and a third of that of triples of values.
+    """Write the evidence of a value by its level, and a third of the evidence of triples.
 
     Thresholds are sorted, so the number of thresholds below a value gives all its symbols.
     """

@@ -253,8 +253,7 @@ def weights_of_classes(class_weight: Any, classes: np.ndarray, counts: np.ndarra
         if strange and len(class_weight) - len(strange) < len(places):
             known = ", ".join(map(repr, places))
             raise ValueError(f"class_weight names {strange[0]!r}; the classes are {known}.")
-        named = {places[label]: w for label, w in class_weight.items() if label in places}
-        class_weight = {i: float(named.get(i, 1.0)) for i in places.values()}
+        class_weight = {places[label]: w for label, w in class_weight.items() if label in places}
     every = np.repeat(np.arange(len(classes)), counts)
     return compute_sample_weight(class_weight, every)[np.cumsum(counts) - 1]
 

@@ -130,7 +130,7 @@ class WordTable(Short):
             lookup.score(
                 symbols.codes,
                 symbols.offsets,
-                present if present.size else np.empty((len(self.rows), 0), bool),
+                present,
                 (
                     table.group.arrays,
                     table.group.layout_weights,
@@ -204,10 +204,10 @@ def has_table(plan: Plan) -> bool:
 
 
 def present_positions(symbols: Symbols) -> np.ndarray:
-    """Tell which positions hold a known symbol; an array of size 0 if all positions do."""
+    """Tell which positions hold a known symbol; (n_rows, 0) if all positions do."""
     # also unseen symbols, which no table knows, are left out
     present = symbols.codes < symbols.n_symbols[:, None]
-    return present[:0] if present.all() else present
+    return present[:, :0] if present.all() else present
 
 
 class TableTooLarge(Exception):

@@ -292,7 +292,6 @@ def test_model_files_hold_parts_and_nothing_more():
     assert set(CLASSES) - set(known) == {
         "SequenceClassifier", "FittedSum", "FilterBank", "SequenceKernel", "Symbols",
         "SequenceFeatures", "Problems", "Plan", "Sequences", "Vocabulary", "Buckets", "Calibration",
-        "WordFactors",
         "Pipeline",
     }  # fmt: skip
     for name, cls in known.items():

@@ -68,8 +68,8 @@ KERNELS = [
 OPTIONS = [
     {},
     {"manifold": True, "pyramid": 2},
-    {"manifold": True, "word_weights": "std", "row_norm": "cosine"},
-    {"pyramid": 3, "word_weights": "idf"},
+    {"manifold": True, "row_norm": "cosine"},
+    {"pyramid": 3},
 ]
 
 

@@ -187,24 +187,6 @@ def rooted(counts):
     return {key: sqrt(n / total) for key, n in counts.items()}
 
 
-def word_factors(train, kind, min_share):
-    """The factor of every word of one row; `train` holds its features, sequence by sequence."""
-    n, factors = len(train), {}
-    for key in {key for found in train for key in found}:
-        values = [found.get(key, 0) for found in train]
-        held, mean = sum(value > 0 for value in values), sum(values) / n
-        deviation = sqrt(sum((value - mean) ** 2 for value in values) / n)
-        if held <= min_share * n or (kind == "std" and deviation <= 1e-6 * mean):
-            continue
-        factors[key] = 1 / deviation if kind == "std" else log((1 + n) / (1 + held)) + 1
-    return factors
-
-
-def weighed(found, factors):
-    """Embedded counts times the factors of their words; words without a factor count nothing."""
-    return {key: value * factors[key] for key, value in found.items() if key in factors}
-
-
 def dot(a, b, group_weights=None):
     shared = [key for key in a if key in b]
     weights = [1 if group_weights is None else group_weights[group] for group, *_ in shared]
@@ -227,14 +209,9 @@ def gram(
     manifold=False,
     pyramid=1,
     group_weights=None,
-    word_weights=None,
-    min_share=None,
     **options,
 ):
-    """K(A, B) from one kernel for each row and, if not all words count, those that do.
-
-    The weights of words are measured on `B`.
-    """
+    """K(A, B) from one kernel for each row and, if not all words count, those that do."""
 
     def describe(row, r):
         counts = features(row, kernels[r], pyramid)
@@ -243,10 +220,6 @@ def gram(
         return rooted(counts) if manifold else counts
 
     A, B = ([[describe(row, r) for r, row in enumerate(x)] for x in X] for X in (A, B))
-    if word_weights is not None:
-        floor = {"std": 0.1, "idf": 0}[word_weights] if min_share is None else min_share
-        factors = [word_factors(rows, word_weights, floor) for rows in zip(*B, strict=True)]
-        A, B = ([list(map(weighed, x, factors)) for x in X] for X in (A, B))
     return gram_of_rows(A, B, partial(dot, group_weights=group_weights), mean=manifold, **options)
 
 

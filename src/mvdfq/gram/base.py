@@ -3,7 +3,6 @@
 import warnings
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
-from numbers import Real
 from typing import Any, Self
 
 import numpy as np
@@ -15,7 +14,6 @@ from sklearn.utils.validation import check_is_fitted
 from mvdfq._utils.checks import check_positive, check_whole
 from mvdfq._utils.short import listed
 from mvdfq.gram.plan import Plan
-from mvdfq.gram.weights import WORD_WEIGHTS
 from mvdfq.kernels import Kernel, Spectrum
 from mvdfq.sequences import Ragged, Sequences, check_sequences
 from mvdfq.symbols.base import Symbols, check_symbols
@@ -39,8 +37,6 @@ class SequenceMap(TransformerMixin, BaseEstimator):
     row_norm: str = "none"
     row_weights: Sequence[float] | None = None
     group_weights: Sequence[float] | None = None
-    word_weights: str | None = None
-    min_share: float | None = None
     pyramid: int = 1
     n_symbols: int | Sequence[int] | None = None
     constant_rows: str = "drop"
@@ -58,7 +54,7 @@ class SequenceMap(TransformerMixin, BaseEstimator):
     plan_: Plan = field(init=False)
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Learn the alphabets, and the words that have a column or a weight.
+        """Learn the alphabets, and the words that have a column.
 
         Parameters
         ----------
@@ -256,8 +252,8 @@ def warn_wordless(own: np.ndarray) -> None:
     empty = np.flatnonzero(own <= 0)
     if empty.size:
         warnings.warn(
-            f"The kernel finds no word in {listed(empty, 'sequence')} (too short, too many missing "
-            f"values, or no word with a weight); all kernel values of such a sequence are 0.",
+            f"The kernel finds no word in {listed(empty, 'sequence')} (too short, or too many "
+            f"missing values); all kernel values of such a sequence are 0.",
             stacklevel=5,
         )
 
@@ -294,7 +290,6 @@ def _check_options(estimator: SequenceMap, kernel: Kernel) -> None:
     for name, allowed in [
         ("row_norm", ("none", "cosine")),
         ("constant_rows", ("drop", "keep", "ignore")),
-        ("word_weights", (None, *WORD_WEIGHTS)),
     ]:
         value = getattr(estimator, name)
         if value not in allowed:
@@ -319,40 +314,17 @@ def _check_options(estimator: SequenceMap, kernel: Kernel) -> None:
 
 def _conflicts(estimator: SequenceMap, kernel: Kernel) -> list[tuple[bool, str]]:
     """Return which options do not go together, and what to say then."""
-    min_share: Any = estimator.min_share
-    pyramid, weights = estimator.pyramid, estimator.word_weights
-    n_features, gamma = (getattr(estimator, name, None) for name in ("n_features", "gamma"))
-    is_share = isinstance(min_share, Real) and 0 <= float(min_share) < 1
     return [
         (
-            min_share is not None and weights is None,
-            f"min_share={min_share!r} needs word weights; pass word_weights='std' or 'idf', or "
-            f"min_share=None.",
-        ),
-        (
-            min_share is not None and not is_share,
-            f"min_share must be a share of the training sequences, at least 0 and below 1, got "
-            f"{min_share!r}.",
-        ),
-        (
-            n_features is not None and weights is not None,
-            f"word_weights={weights!r} needs one column per word, but n_features={n_features!r} "
-            f"hashes words; pass n_features=None.",
-        ),
-        (
-            gamma is not None and not estimator.normalize,
+            getattr(estimator, "gamma", None) is not None and not estimator.normalize,
             "gamma needs normalize=True, got normalize=False.",
         ),
         (
-            not kernel.has_features and (estimator.manifold or pyramid > 1),
+            not kernel.has_features and (estimator.manifold or estimator.pyramid > 1),
             f"{kernel!r} has no explicit features; pass manifold=False and pyramid=1.",
         ),
         (
             estimator.group_weights is not None and not kernel.has_groups,
             f"{kernel!r} has no groups to weight; pass group_weights=None.",
-        ),
-        (
-            weights is not None and not kernel.has_features,
-            f"{kernel!r} is not a sum over words; pass word_weights=None.",
         ),
     ]

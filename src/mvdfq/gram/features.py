@@ -20,7 +20,6 @@ from mvdfq.gram.vocabulary import (
     stacked,
     vocabulary_of,
 )
-from mvdfq.gram.weights import weigh_words
 from mvdfq.sequences import Ragged
 
 
@@ -28,13 +27,13 @@ from mvdfq.sequences import Ragged
 class SequenceFeatures(SequenceMap):
     r"""Count words into a sparse matrix whose inner products are the kernel.
 
-    .. math:: \psi_{rgu}(x) = \sqrt{w_r w_g} \, s_{rgu} \, \phi_{rgu}(x), \qquad
+    .. math:: \psi_{rgu}(x) = \sqrt{w_r w_g} \, \phi_{rgu}(x), \qquad
               K(x, y) = \langle \psi(x), \psi(y) \rangle
 
     A linear model on these features is the kernel model, at a cost linear in the number of
     sequences. Columns are the words of the training sequences; words first seen later have no
-    column, but they count in the normalization. With `word_weights`, columns are the words with a
-    weight, and other words do not count in the normalization.
+    column, but they count in the normalization. `StandardScaler(with_mean=False)` or
+    `TfidfTransformer` of scikit-learn weighs the words.
 
     Parameters
     ----------
@@ -52,12 +51,6 @@ class SequenceFeatures(SequenceMap):
         One non-negative weight per row, for its Gram matrix.
     group_weights : sequence of float, default=None
         One non-negative weight per group of layouts, for its Gram matrix.
-    word_weights : {"std", "idf"}, default=None
-        The weight :math:`s_{rgu}` of each word, as in `SequenceKernel`; None gives all words
-        the weight 1.
-    min_share : float, default=None
-        Words have the weight 0 unless the words occur in more than this share of the training
-        sequences. None means 0.1 for ``"std"`` and 0 for ``"idf"``. Needs `word_weights`.
     pyramid : int, default=1
         Number of levels of the temporal pyramid.
     n_symbols : int or sequence of int, default=None
@@ -77,7 +70,7 @@ class SequenceFeatures(SequenceMap):
         the processor.
     n_features : int, default=None
         Hash words to this many columns, so that no vocabulary is kept; words in the same column
-        add their counts. None gives every word its own column, which `word_weights` needs.
+        add their counts. None gives every word its own column.
 
     Attributes
     ----------
@@ -93,13 +86,6 @@ class SequenceFeatures(SequenceMap):
            [0., 2.]])
     >>> features.get_feature_names_out()
     array(['row 0, +0: A', 'row 0, +0: B'], dtype=object)
-
-    Weights of words, as `TfidfVectorizer` of scikit-learn has them:
-
-    >>> features = SequenceFeatures(Spectrum(k=1), normalize=False, word_weights="idf")
-    >>> features.fit_transform(["ABA", "AC"]).toarray().round(3)
-    array([[2.   , 1.405, 0.   ],
-           [1.   , 0.   , 1.405]])
     """
 
     n_features: int | None = None
@@ -147,10 +133,8 @@ class SequenceFeatures(SequenceMap):
             cuts = portions(collection, self.plan_, self.memory_limit, self.n_jobs)
             # too much for one pass: list the words first; they are counted again for the result
             counted = self._words(collection) if len(cuts) == 1 else None
-            if self.word_weights is not None:
-                self.plan_ = weigh_words(collection, self, counted)
             parts = (self._words(collection[cut]) for cut in cuts) if counted is None else [counted]
-            self.columns_ = vocabulary_of(parts, self.plan_)
+            self.columns_ = vocabulary_of(parts)
         self.n_features_out_ = self.columns_.size
         return collection, counted
 

@@ -17,11 +17,11 @@ from mvdfq._engines.gpu.counts import (
     runs_of,
 )
 from mvdfq._engines.gpu.device import budget, full_precision, to_device, to_host
-from mvdfq._engines.gpu.products import Factors, Kind, Sums, add_dense, add_runs
+from mvdfq._engines.gpu.products import Kind, Sums, add_dense, add_runs
 from mvdfq._engines.gpu.reading import Reading, Rows
 from mvdfq.gram.plan import Plan
 from mvdfq.kernels.counting import Columns, GroupTask
-from mvdfq.kernels.keys import word_codes, word_keys
+from mvdfq.kernels.keys import word_codes
 from mvdfq.kernels.neighbours import NeighbourTask
 from mvdfq.symbols.base import Symbols
 
@@ -56,9 +56,8 @@ def reading_of(task: Any) -> Reading:
 
 
 class Task(NamedTuple):
-    """A task of the plan as a card reads it: its number, its reading and its weights."""
+    """A task of the plan as a card reads it: its reading and its weights."""
 
-    number: int
     reading: Reading
     weight: float
     layout_weight: float
@@ -69,9 +68,9 @@ def _batches(plan: Plan) -> Iterator[tuple[list[int], list[Task]]]:
     used = np.flatnonzero(plan.row_weights).tolist()
     for _, same in groupby(used, key=lambda r: int(plan.n_symbols[r])):
         rows, tasks = list(same), []
-        for i, (weight, task) in enumerate(plan.tasks(rows[0])):
+        for weight, task in plan.tasks(rows[0]):
             layout_weight = task.group.layout_weights[0] if isinstance(task, GroupTask) else 1
-            tasks.append(Task(i, reading_of(task), float(weight), float(layout_weight)))
+            tasks.append(Task(reading_of(task), float(weight), float(layout_weight)))
         yield rows, tasks
 
 
@@ -195,7 +194,7 @@ class _Tile:
                 listed = list(same)
                 at_once = self._tasks_at_once(read, listed, way == self._add_few)
                 for first in range(0, len(listed), at_once):
-                    way(sums, read, rows, listed[first : first + at_once])
+                    way(sums, read, listed[first : first + at_once])
         if not self.plan.root and float(sums.largest) >= 2**53:
             raise CannotCount("whole numbers beyond 2**53 need more digits than doubles have")
         self._combine(sums, rows)
@@ -233,56 +232,28 @@ class _Tile:
         times = layout_weight if root else layout_weight**2
         return Kind(root, tasks[0].weight, times, largest, len(tasks) * largest**2)
 
-    def _add_few(self, sums: Sums, read: Rows, rows: list[int], tasks: list[Task]) -> None:
+    def _add_few(self, sums: Sums, read: Rows, tasks: list[Task]) -> None:
         """Count all words of small alphabets in dense matrices."""
-        counts, factors = histogram(read, [task.reading for task in tasks]), None
-        if (weighed := self.plan.word_factors) is not None:
-            by_task = [
-                [weighed[r, t.number].of_all(t.reading.n_words(read.base), read.base) for r in rows]
-                for t in tasks
-            ]
-            dense = np.concatenate([np.stack(factors) for factors in by_task], axis=1)
-            factors = to_device(dense, str(counts.device))
-        add_dense(sums, counts, self._kind(read, tasks), factors)
+        counts = histogram(read, [task.reading for task in tasks])
+        add_dense(sums, counts, self._kind(read, tasks))
 
-    def _add_many(self, sums: Sums, read: Rows, rows: list[int], tasks: list[Task]) -> None:
+    def _add_many(self, sums: Sums, read: Rows, tasks: list[Task]) -> None:
         """Count the words that occur, by one sort."""
         readings = [task.reading for task in tasks]
-        n_words, factors = self._numbered(read, rows, tasks)
-        kind = self._kind(read, tasks)
-        add_runs(sums, runs_of(read, readings), len(tasks) * n_words, kind, factors)
+        n_words = len(tasks) * _n_words(read, readings)
+        add_runs(sums, runs_of(read, readings), n_words, self._kind(read, tasks))
 
-    def _add_near(self, sums: Sums, read: Rows, rows: list[int], tasks: list[Task]) -> None:
+    def _add_near(self, sums: Sums, read: Rows, tasks: list[Task]) -> None:
         """Count the words near the words that occur, row by row and task by task."""
         if n_near(read.base, tasks[0].reading.length) > MOST_NEAR:
             raise CannotCount("a window is near too many words of this alphabet")
         most = min(self.room // 2 // BYTES_PER_WORD, MOST_AT_ONCE)
         for task in tasks:
-            for i, r in enumerate(rows):
+            for i in range(len(read.codes)):
                 own = read.one(i)
-                n_words, factors = self._numbered(own, [r], [task])
+                n_words = _n_words(own, [task.reading])
                 for runs in near_runs(own, task.reading, most):
-                    add_runs(sums.one(i), runs, n_words, self._kind(own, [task]), factors)
-
-    def _numbered(
-        self, read: Rows, rows: list[int], tasks: list[Task]
-    ) -> tuple[int, Factors | None]:
-        """Return how many numbers the words of a task take, and the factors of words."""
-        readings = [task.reading for task in tasks]
-        if run_bits(read, readings) > KEY_BITS:
-            raise CannotCount("words of this length do not fit into 64 bits")
-        n_words = max(reading.n_words(read.base) for reading in readings)
-        if self.plan.word_factors is None:
-            return n_words, None
-        words, values = [np.empty(0, np.int64)], [np.empty(0)]
-        for i, r in enumerate(rows):
-            for j, task in enumerate(tasks):
-                factors = self.plan.word_factors[r, task.number]
-                keys = word_keys(factors.words, read.base).astype(np.int64)
-                words.append((i * len(tasks) + j) * n_words + keys)
-                values.append(factors.values)
-        listed = (to_device(np.concatenate(x), str(read.codes.device)) for x in (words, values))
-        return n_words, Factors(*listed)
+                    add_runs(sums.one(i), runs, n_words, self._kind(own, [task]))
 
     def _combine(self, sums: Sums, rows: list[int]) -> None:
         """Add the kernel of rows, each scaled as the plan says, to the values."""
@@ -301,6 +272,13 @@ class _Tile:
             own = own * factors[:, None]
         self.values += sums.values.sum(dim=0)
         self.own += own.sum(dim=0)
+
+
+def _n_words(read: Rows, readings: list[Reading]) -> int:
+    """Return how many numbers the words of a reading take, or raise `CannotCount`."""
+    if run_bits(read, readings) > KEY_BITS:
+        raise CannotCount("words of this length do not fit into 64 bits")
+    return max(reading.n_words(read.base) for reading in readings)
 
 
 def count_tasks(collection: Any, plan: Plan, device: str) -> Iterator[tuple[int, int, Columns]]:
@@ -323,8 +301,8 @@ def count_tasks(collection: Any, plan: Plan, device: str) -> Iterator[tuple[int,
         n_symbols = int(plan.n_symbols[r])
         missing = n_symbols if plan.kernel.is_closed else collection.missing
         rows.append(geometry.chosen([r], n_symbols, missing))
-        if any(run_bits(rows[-1], [reading]) > KEY_BITS for reading, _ in listed):
-            raise CannotCount("words of this length do not fit into 64 bits")
+        for reading, _ in listed:
+            _n_words(rows[-1], [reading])
     for r, listed in enumerate(readings):
         for t, (reading, weight) in enumerate(listed):
             yield r, t, _columns(rows[r], reading, weight)

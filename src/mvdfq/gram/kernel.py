@@ -11,7 +11,6 @@ from mvdfq.gram.base import SequenceMap, warn_wordless
 from mvdfq.gram.plan import inverse_root
 from mvdfq.gram.sums import Gram
 from mvdfq.gram.tiles import Report, gram
-from mvdfq.gram.weights import weigh_words
 from mvdfq.sequences import Ragged
 
 
@@ -19,10 +18,10 @@ from mvdfq.sequences import Ragged
 class SequenceKernel(SequenceMap):
     r"""Compare every sequence with the sequences of `fit`: a Gram matrix as a transformer.
 
-    .. math:: K(x, y) = \sum_r w_r \sum_g w_g \sum_u s_{rgu}^2 \, \phi_{rgu}(x) \, \phi_{rgu}(y)
+    .. math:: K(x, y) = \sum_r w_r \sum_g w_g \sum_u \phi_{rgu}(x) \, \phi_{rgu}(y)
 
     where :math:`\phi_{rgu}(x)` counts the word `u` in row `r` as read by group `g` of the
-    kernel's layouts; the weights of rows, groups and words are 1 by default. Put `SequenceKernel`
+    kernel's layouts; the weights of rows and groups are 1 by default. Put `SequenceKernel`
     before ``SVC(kernel="precomputed")`` in a pipeline: `fit_transform` returns K(train, train),
     `transform` returns K(new, train). The time of counting is linear in the length of the
     sequences, the number of rows and the number of layouts.
@@ -46,15 +45,6 @@ class SequenceKernel(SequenceMap):
         One non-negative weight per row, for its Gram matrix.
     group_weights : sequence of float, default=None
         One non-negative weight per group of layouts, for its Gram matrix.
-    word_weights : {"std", "idf"}, default=None
-        The weight :math:`s_{rgu}` of each word, measured on the training sequences. ``"std"``
-        divides by the standard deviation of :math:`\phi_{rgu}`; ``"idf"`` is
-        :math:`\ln((1 + n) / (1 + n_u)) + 1`, where `n` is the number of training sequences and
-        :math:`n_u` of them hold the word. Words first seen after `fit` have the weight 0. None
-        gives all words the weight 1.
-    min_share : float, default=None
-        Words have the weight 0 unless the words occur in more than this share of the training
-        sequences. None means 0.1 for ``"std"`` and 0 for ``"idf"``. Needs `word_weights`.
     pyramid : int, default=1
         Number of levels of the temporal pyramid: words are also counted in the halves, quarters,
         ... of each sequence. The frames at which a word of a layout can begin are cut into equal
@@ -97,14 +87,6 @@ class SequenceKernel(SequenceMap):
     >>> kernel = SequenceKernel(Spectrum(k=2), manifold=True).fit(["ABAB", "ABBA"])
     >>> kernel.transform(["ABA"]).round(3)
     array([[0.986, 0.816]])
-
-    Words that occur in few sequences weigh more:
-
-    >>> X = ["AAB", "AAC", "AAB"]
-    >>> SequenceKernel(Spectrum(k=1)).fit_transform(X)[0, 1].round(3)
-    np.float64(0.8)
-    >>> SequenceKernel(Spectrum(k=1), word_weights="idf").fit_transform(X)[0, 1].round(3)
-    np.float64(0.642)
     """
 
     gamma: float | None = None
@@ -112,9 +94,7 @@ class SequenceKernel(SequenceMap):
     train_: Ragged = field(init=False)
 
     def _fit(self, X: Any) -> tuple[Ragged]:
-        self.train_ = self._fit_plan(X, listed=self.word_weights is not None)
-        if self.word_weights is not None:
-            self.plan_ = weigh_words(self.train_, self)
+        self.train_ = self._fit_plan(X, listed=False)
         return (self.train_,)
 
     def values(self, collection: Any) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""The plan of a computation: tasks of a kernel for each row, word factors, tiles within memory."""
+"""The plan of a computation: tasks of a kernel for each row, tiles within memory."""
 
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -8,7 +8,6 @@ import numpy as np
 from mvdfq._utils.short import Short
 from mvdfq.kernels import Group, Kernel
 from mvdfq.kernels.counting import GroupTask
-from mvdfq.kernels.keys import find_sorted, find_words, word_keys
 from mvdfq.sequences import Ragged
 
 # Bytes per word that a task reads, measured: entries, a copy for the sort, keys, columns, counts
@@ -24,42 +23,13 @@ TILE_OF_PAIRS = 64
 Tile = tuple[slice, slice]
 
 
-@dataclass(frozen=True)
-class WordFactors:
-    """The words of one task that count, and their factors.
-
-    `words` is a matrix of codes in ascending order, `values` holds one positive factor per word.
-    All other words have the factor 0.
-    """
-
-    words: np.ndarray
-    values: np.ndarray
-
-    def of(self, words: np.ndarray, base: int) -> np.ndarray:
-        """Return the factor of each word of an ascending list of keys in `base`, or of codes."""
-        if words.ndim == 1:
-            places = find_sorted(words, word_keys(self.words, base))
-        else:
-            places = find_words(words, self.words)
-        factors = np.zeros(len(words))
-        factors[places[places >= 0]] = self.values[places >= 0]
-        return factors
-
-    def of_all(self, n_words: int, base: int) -> np.ndarray:
-        """Return the factors of all words with a key below `n_words`, in the order of the keys."""
-        factors = np.zeros(n_words)
-        factors[word_keys(self.words, base).astype(np.int64)] = self.values
-        return factors
-
-
 @dataclass(frozen=True, repr=False)
 class Plan(Short):
     """A kernel with its options, for collections of known alphabets.
 
     `root` is the manifold embedding: square roots of counts, divided by the total of the row.
     `row_norm` says whether each row is then scaled to unit length. `listed` asks for one column
-    per word (explicit features), not only for the Gram matrix. `word_factors` holds the factors of
-    words by row and task; None means that all words have the factor 1.
+    per word (explicit features), not only for the Gram matrix.
     """
 
     kernel: Kernel
@@ -71,7 +41,6 @@ class Plan(Short):
     n_levels: int = 1
     listed: bool = False
     vocabularies: dict[tuple[int, int], np.ndarray] = field(default_factory=dict)
-    word_factors: dict[tuple[int, int], WordFactors] | None = None
     # Groups by alphabet size, made once: some kernels have hundreds of layouts.
     _groups: dict[int, list[Group]] = field(
         default_factory=dict, init=False, repr=False, compare=False
@@ -140,8 +109,8 @@ class Plan(Short):
     def row_scale(self, own: np.ndarray, total: np.ndarray) -> np.ndarray:
         """Return the factors that scale a row of each sequence to unit length, or counts to sum 1.
 
-        `own` are the squared norms with the weights of groups and words, `total` the squared norms
-        without these weights: for square roots of counts, the sums of the counts.
+        `own` are the squared norms with the weights of groups, `total` the squared norms without
+        these weights: for square roots of counts, the sums of the counts.
         """
         return inverse_root(own if self.row_norm == "cosine" else total)
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from mvdfq._engines import cpu
-from mvdfq.gram.plan import Plan, WordFactors
+from mvdfq.gram.plan import Plan
 from mvdfq.kernels.counting import Columns
 
 # A column takes (left degree * right degree) steps as an outer product and (n_left * n_right) steps
@@ -24,27 +24,18 @@ class Products:
 
     The first `n_left` sequences are left, and all other sequences are right. With `first_right` 0,
     all sequences are both left and right, and only the upper triangle of `values` is filled. `own`
-    holds the inner product of each sequence with itself, `total` the same without word factors.
+    holds the inner product of each sequence with itself.
     """
 
-    def __init__(
-        self, n_left: int, first_right: int, n_sequences: int, root: bool, weighted: bool = False
-    ) -> None:
+    def __init__(self, n_left: int, first_right: int, n_sequences: int, root: bool) -> None:
         self.symmetric = first_right == 0
         self.first_right = first_right
         self.n_left, self.n_sequences, self.root = n_left, n_sequences, root
         self.values = np.zeros((n_left, n_sequences - self.first_right))
         self.own = np.zeros(n_sequences)
-        self.total = np.zeros(n_sequences) if weighted else self.own
-        self.factors: WordFactors | None = None
-        self.base = 0
         # frequent columns that wait for a product, as rows, and a bound on the values of a product
         self.waiting: list[np.ndarray] = []
         self.largest = 0.0
-
-    def weigh(self, factors: WordFactors, base: int) -> None:
-        """Multiply the columns added from now on by factors; keys of words are in `base`."""
-        self.factors, self.base = factors, base
 
     def add_columns(self, columns: Columns, bound: float) -> None:
         """Add the products of columns; the counts of a sequence sum to at most `bound`."""
@@ -52,20 +43,13 @@ class Products:
         if columns.multiplicity is not None:
             times = np.repeat(np.sqrt(columns.multiplicity), np.diff(columns.indptr))
             value = value * times.astype(value.dtype)
-        # before factors: a row is scaled by all that was counted in it, whatever weighs how much
-        cpu.add_squares(columns.sequence, value, self.total)
+        cpu.add_squares(columns.sequence, value, self.own)
         degree = np.diff(columns.indptr)
-        used = np.full(len(degree), True)
-        if self.factors is not None:
-            factors = self.factors.of(columns.words, self.base)
-            used = factors > 0
-            value = value * np.repeat(factors, degree).astype(self._precision(bound))
-            cpu.add_squares(columns.sequence, value, self.own)
         # within one collection every entry is both left and right
         left = degree
         if not self.symmetric:
             left = cpu.left_degrees(columns.indptr, columns.sequence, self.n_left)
-        work = left * (degree if self.symmetric else degree - left) * used
+        work = left * (degree if self.symmetric else degree - left)
         dense = (work > 0) & (work * DENSE_GAIN >= self.values.size)
         # the diagonal is known, so a word of only one sequence adds nothing
         is_shared = work > (1 if self.symmetric else 0)
@@ -80,11 +64,7 @@ class Products:
     def add_dense(self, counts: np.ndarray, bound: float) -> None:
         """Add the products of counts in a dense (n_sequences, n_words) matrix."""
         values = self._embed(counts).astype(self._precision(bound), copy=False)
-        self.total += np.einsum("ij,ij->i", values, values, dtype=float)
-        if self.factors is not None:
-            factors = self.factors.of_all(values.shape[1], self.base)
-            values = values[:, factors > 0] * factors[factors > 0].astype(values.dtype)
-            self.own += np.einsum("ij,ij->i", values, values, dtype=float)
+        self.own += np.einsum("ij,ij->i", values, values, dtype=float)
         self._add_later(values.T, bound)
 
     def _embed(self, count: np.ndarray) -> np.ndarray:
@@ -92,8 +72,7 @@ class Products:
 
     def _precision(self, bound: float) -> np.dtype:
         """Return float32 if products of whole numbers are exact in float32, else float64."""
-        whole = bound**2 < cpu.EXACT_SINGLE and self.factors is None
-        return np.dtype("f4" if self.root or whole else "f8")
+        return np.dtype("f4" if self.root or bound**2 < cpu.EXACT_SINGLE else "f8")
 
     def _add_frequent(self, columns: Columns, value: np.ndarray, which, bound: float) -> None:
         for first in range(0, len(which), DENSE_COLUMNS):
@@ -148,7 +127,7 @@ def add_row(out: Gram, plan: Plan, r: int, parts: list[tuple[float, Products]]) 
     # show where whole numbers exceed 2**53
     largest = sum(abs(weight) * part.own.max(initial=0) for weight, part in parts)
     number: Any = np.longdouble if largest >= 2**53 else np.float64
-    total = np.sum([part.total for _, part in parts], axis=0)
+    total = np.sum([part.own for _, part in parts], axis=0)
     own = np.sum([number(weight) * part.own for weight, part in parts], axis=0).astype(float)
     values: Any = None
     for weight, part in parts:

@@ -198,8 +198,8 @@ def _run(job: Job, left: Ragged, right: Ragged | None, plan: Plan, kept: "KeptCo
         return kept.get((number, cut.start, r, t), lambda: task.counted(row(i)))
 
     sizes = [cut.stop - cut.start for _, _, cut in sides]
-    factors, first_right = plan.word_factors, sizes[0] if len(sides) > 1 else 0
-    products = Products(sizes[0], first_right, sum(sizes), plan.root, factors is not None)
+    first_right = sizes[0] if len(sides) > 1 else 0
+    products = Products(sizes[0], first_right, sum(sizes), plan.root)
     for t, task in tasks:
         counted = None
         if isinstance(task, GroupTask) and len(sides) == 1:
@@ -207,8 +207,6 @@ def _run(job: Job, left: Ragged, right: Ragged | None, plan: Plan, kept: "KeptCo
         elif isinstance(task, GroupTask):
             first, second = (counted_in(i, t, task) for i in both)
             counted = first.joined(second)
-        if factors is not None:
-            products.weigh(factors[r, t], row(*both).base if counted is None else counted.base)
         if counted is None:  # only a joined row will do
             task.add_to(products, row(*both))
         else:

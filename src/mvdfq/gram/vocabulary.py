@@ -104,8 +104,8 @@ def all_words(plan: Plan) -> Vocabulary:
     return Vocabulary.of(words)
 
 
-def vocabulary_of(parts: Iterable[list[WordCounts]], plan: Plan) -> Vocabulary:
-    """Give every word of any portion a column, unless its factor is 0."""
+def vocabulary_of(parts: Iterable[list[WordCounts]]) -> Vocabulary:
+    """Give every word of any portion a column."""
     words: dict[tuple[int, int], np.ndarray] = {}
     for part in (part for counted in parts for part in counted):
         # words of two rows or tasks are never the same word
@@ -115,8 +115,6 @@ def vocabulary_of(parts: Iterable[list[WordCounts]], plan: Plan) -> Vocabulary:
             # one of each word, in ascending order, as `find_words` needs them
             known = known[rank_words(known)[1]]
         words[place] = known
-    if plan.word_factors is not None:
-        words = {place: plan.word_factors[place].words for place in words}
     return Vocabulary.of(words)
 
 
@@ -138,16 +136,11 @@ def count_words(collection: Ragged, plan: Plan, n_jobs: int | None) -> list[Word
 
 
 def portions(
-    collection: Ragged,
-    plan: Plan,
-    memory_limit: int | str | None,
-    n_jobs: int | None,
-    is_kept: bool = True,
+    collection: Ragged, plan: Plan, memory_limit: int | str | None, n_jobs: int | None
 ) -> list[slice]:
     """Cut a collection so that the features of each portion fit into the memory limit.
 
-    Raises a MemoryError if the features of all portions are kept, and do not fit into the memory of
-    the machine.
+    Raises a MemoryError if all features together do not fit into the memory of the machine.
     """
     budget, n_frames = parse_memory(memory_limit), int(collection.offsets[-1])
     per_task = n_threads(n_jobs) * plan.bytes_per_frame
@@ -165,7 +158,7 @@ def portions(
     density = counted / max(int(sample.offsets[-1]), 1)
     n_counts, free = density * n_frames, available_memory()
     need = int(n_counts * BYTES_WHILE_JOINED)
-    if is_kept and need > free:  # before memory is spent on a result that cannot fit
+    if need > free:  # before memory is spent on a result that cannot fit
         raise MemoryError(
             f"X has about {n_counts:.3g} counts, whose features take about {need / 1e9:.3g} GB, "
             f"but {free / 1e9:.3g} GB of memory are free; transform X in parts, or use a kernel "
@@ -211,19 +204,12 @@ def assemble(
 ) -> tuple[sp.csr_array, np.ndarray]:
     """Embed and weight the counts of all tasks; return the matrix and each row's K(x, x)."""
     own, pieces = np.zeros(n_sequences), []
-    factors = None
-    if plan.word_factors is not None:
-        factors = np.concatenate([weighed.values for weighed in plan.word_factors.values()])
     for r, row_weight in enumerate(plan.row_weights):
         squares, total = np.zeros(n_sequences), np.zeros(n_sequences)
         embedded = []
         for part in (part for part in counted if part.row == r):
             values, norms = _embedded(part, where, n_sequences, plan)
             total += norms
-            if factors is not None:
-                values.data *= factors[values.col]
-                # factors belong to K(x, x), but not to `total`, which row norms are made of
-                norms = np.bincount(values.row, values.data**2, minlength=n_sequences)
             embedded.append((np.sqrt(row_weight * part.weight), values))
             squares += part.weight * norms
         scale = np.ones(n_sequences)
@@ -244,8 +230,7 @@ def _embedded(
 ) -> tuple[sp.coo_array, np.ndarray]:
     """Return the embedded counts of one task in their columns, and their squared norms.
 
-    Words without a column are not in the matrix, but they count in the norms. Word factors are
-    not in the values.
+    Words without a column are not in the matrix, but they count in the norms.
     """
     words, n_symbols = part.columns.words, int(plan.n_symbols[part.row])
     columns = where.columns_of(part.row, part.task, words, n_symbols)

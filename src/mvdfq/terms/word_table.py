@@ -189,12 +189,7 @@ def dense_table(
 
 
 def has_table(plan: Plan) -> bool:
-    """Tell whether a kernel is a sum over words whose keys fit into 64 bits.
-
-    With word factors, the norm of a new sequence needs the factors too, which tables do not have.
-    """
-    if plan.word_factors is not None:
-        return False
+    """Tell whether a kernel is a sum over words whose keys fit into 64 bits."""
     return plan.counts_groups and all(
         # without the first condition, the power of a long word would fill the memory
         n_symbols < 2 or (group.length <= 64 and int(n_symbols) ** group.length < 2**64 - 1)

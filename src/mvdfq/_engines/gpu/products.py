@@ -55,7 +55,7 @@ class Sums:
     The first `n_left` sequences are left, those from `first_right` on are right; with
     `first_right` 0 all are both, and only the upper triangle is complete. `own` and `total` are
     (n_rows, n_sequences): the products of each sequence with itself, with and without the weights
-    of groups and words. No intermediate sum exceeds `largest`.
+    of groups. No intermediate sum exceeds `largest`.
     """
 
     values: torch.Tensor
@@ -90,6 +90,7 @@ class Sums:
 
     def add_own(self, squares: torch.Tensor, kind: Kind) -> None:
         """Add the products of each sequence with itself, (n_rows, n_sequences)."""
+        self.total.add_(squares, alpha=kind.times)
         self.own.add_(squares, alpha=kind.weight * kind.times)
         self.largest += abs(kind.weight * kind.times) * squares.max()
 
@@ -164,21 +165,10 @@ def has_half_products(device: torch.device) -> bool:
     return True
 
 
-def add_dense(
-    sums: Sums, counts: torch.Tensor, kind: Kind, factors: torch.Tensor | None = None
-) -> None:
-    """Add the products of counts in dense matrices, (n_rows, n_sequences, n_words).
-
-    `factors`, (n_rows, n_words), multiply the values of words.
-    """
+def add_dense(sums: Sums, counts: torch.Tensor, kind: Kind) -> None:
+    """Add the products of counts in dense matrices, (n_rows, n_sequences, n_words)."""
     values = counts.sqrt() if kind.root else counts
-    squares = counts.sum(-1, dtype=torch.float64) if kind.root else _squares(counts)
-    sums.total.add_(squares, alpha=kind.times)
-    if factors is not None:
-        values = values.double() * factors[:, None]
-        squares = _squares(values)
-        values = values.float() if kind.root else values
-    sums.add_own(squares, kind)
+    sums.add_own(counts.sum(-1, dtype=torch.float64) if kind.root else _squares(counts), kind)
     for r in range(len(values)):
         for first in range(0, values.shape[2], COLUMNS):
             add_block(sums, r, values[r, :, first : first + COLUMNS], kind)
@@ -189,9 +179,7 @@ def _squares(values: torch.Tensor) -> torch.Tensor:
     return values.double().square().sum(dim=-1)
 
 
-def add_runs(
-    sums: Sums, runs: Runs, words_per_row: int, kind: Kind, factors: "Factors | None" = None
-) -> None:
+def add_runs(sums: Sums, runs: Runs, words_per_row: int, kind: Kind) -> None:
     """Add the products of runs; row `r` owns the words from ``r * words_per_row`` on."""
     if not runs.word.numel():
         return
@@ -205,10 +193,8 @@ def add_runs(
     frequent = ends - starts >= max(FEWEST_DENSE, n * DENSE_SHARE)
     columns = _Columns(runs, column, starts, ends, frequent, words_per_row)
     can_fuse = fused.has_triton(device) and has_half_products(device)
-    if factors is not None or not kind.fits_halves or not can_fuse:
-        _add_plain(sums, columns, kind, factors)
-    elif not _add_fused(sums, columns, kind):
-        _add_plain(sums, columns, kind, None)
+    if not (kind.fits_halves and can_fuse and _add_fused(sums, columns, kind)):
+        _add_plain(sums, columns, kind)
 
 
 @dataclass(frozen=True)
@@ -250,14 +236,13 @@ def _add_fused(sums: Sums, columns: _Columns, kind: Kind) -> bool:
     fused.spread(
         runs, (columns.column, columns.ends, ranks), sizes, kind.root, (squares, pairs, dense)
     )
-    sums.total.add_(squares, alpha=kind.times)
     sums.add_own(squares, kind)
     add_blocks(pairs, dense, first_block, sums)
     sums.values.add_(pairs, alpha=kind.weight * kind.times)
     return True
 
 
-def _add_plain(sums: Sums, columns: _Columns, kind: Kind, factors: "Factors | None") -> None:
+def _add_plain(sums: Sums, columns: _Columns, kind: Kind) -> None:
     """Add the products step by step."""
     runs = columns.runs
     small = kind.root or kind.largest < EXACT_SINGLE
@@ -266,47 +251,19 @@ def _add_plain(sums: Sums, columns: _Columns, kind: Kind, factors: "Factors | No
     row = runs.word // columns.words_per_row
     place = row * sums.own.shape[1] + runs.sequence
     squares = runs.count.double() if kind.root else value.double().square()
-    sums.total.add_(_summed(squares, place, sums), alpha=kind.times)
-    used = torch.ones_like(columns.frequent)
-    if factors is not None:
-        factor = factors.of(runs.word[columns.starts])
-        # words of factor 0 count in `total`, which is taken before factors, and nowhere else
-        used = factor > 0
-        value = value.double() * factor[columns.column]
-        squares = value.square()
-        value = value.float() if kind.root else value
-    sums.add_own(_summed(squares, place, sums), kind)
-    _add_frequent(sums, columns, row, value, used & columns.frequent, kind)
+    summed = torch.zeros_like(sums.own).view(-1).index_add_(0, place, squares)
+    sums.add_own(summed.view_as(sums.own), kind)
+    _add_frequent(sums, columns, row, value, kind)
     # a word of one sequence has no pairs
-    rare = used & ~columns.frequent & (columns.ends - columns.starts > 1)
+    rare = ~columns.frequent & (columns.ends - columns.starts > 1)
     _add_pairs(sums, columns, row, value, rare, kind.weight * kind.times)
 
 
-def _summed(values: torch.Tensor, place: torch.Tensor, sums: Sums) -> torch.Tensor:
-    """Sum up values by row and sequence."""
-    return torch.zeros_like(sums.own).view(-1).index_add_(0, place, values).view_as(sums.own)
-
-
-@dataclass(frozen=True)
-class Factors:
-    """Factors of words: ascending `words`, numbered as in `Runs`, and one value per word."""
-
-    words: torch.Tensor
-    values: torch.Tensor
-
-    def of(self, words: torch.Tensor) -> torch.Tensor:
-        """Return the factor of each word, 0 for a word without a factor."""
-        if not len(self.words):
-            return torch.zeros(len(words), dtype=torch.float64, device=words.device)
-        at = torch.searchsorted(self.words, words).clamp_(max=len(self.words) - 1)
-        return torch.where(self.words[at] == words, self.values[at], 0.0)
-
-
 def _add_frequent(
-    sums: Sums, columns: _Columns, row: torch.Tensor, value: torch.Tensor, dense: torch.Tensor,
-    kind: Kind,
-) -> None:  # fmt: skip
+    sums: Sums, columns: _Columns, row: torch.Tensor, value: torch.Tensor, kind: Kind
+) -> None:
     """Add the products of the columns of frequent words, as dense matrices, row by row."""
+    dense = columns.frequent
     which = dense.nonzero().squeeze(1)
     if not which.numel():
         return

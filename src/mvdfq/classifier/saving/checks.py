@@ -238,16 +238,6 @@ def _check_plan(value: Any) -> None:
         k = value.kernel.k
         fits = words.shape[1] == k and (words < value.n_symbols[r]).all()
         require(fits, f"vocabularies must hold words of {k} symbols of the alphabet of row {r}")
-    if value.word_factors is not None:
-        words = {place: factors.words for place, factors in value.word_factors.items()}
-        _check_task_words(words, value, "word_factors")
-
-
-def _check_word_factors(value: Any) -> None:
-    _check_words(value.words, "words")
-    require_array(value, "values", (len(value.words),))
-    usable = (np.isfinite(value.values) & (value.values > 0)).all()
-    require(usable, f"values must be finite and positive, got {value.values}")
 
 
 def _check_weights(value: Any, name: str) -> None:
@@ -333,7 +323,6 @@ CHECKS: dict[str, Callable[[Any], Any]] = {
     # without any learned value, a transformer is not fitted
     "SequenceTransformer": lambda value: hasattr(value, "n_channels_in_") and value.check_learned(),
     "Plan": _check_plan,
-    "WordFactors": _check_word_factors,
     "Vocabulary": _check_vocabulary,
     "Buckets": lambda value: check_whole(value.size, "size", at_most=2**31 - 1),
     "SequenceMap": _check_reader,

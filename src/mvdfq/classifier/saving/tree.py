@@ -41,7 +41,6 @@ CLASSES = {
     "SequenceKernel": "mvdfq.gram.kernel",
     "SequenceFeatures": "mvdfq.gram.features",
     "Plan": "mvdfq.gram.plan",
-    "WordFactors": "mvdfq.gram.plan",
     "Symbols": "mvdfq.symbols",
     "Sequences": "mvdfq.sequences",
     **dict.fromkeys(["Vocabulary", "Buckets"], "mvdfq.gram.vocabulary"),

@@ -130,6 +130,18 @@ def test_parameters_at_the_shell_reach_the_model(tmp_path):
     np.testing.assert_array_equal(clf.decision_function(X), frames.decision_function(X))
 
 
+def test_a_kernel_that_counts_no_words_needs_no_other_option(tmp_path):
+    X, y = mvdfq.make_autoregressive(12, 2, 30, random_state=0)
+    write_npz(tmp_path / "made.npz", X, y)
+    wanted = ["train", tmp_path / "made.npz", "-o", tmp_path / "m", "--kernel", "subsequence(2)"]
+    run(*wanted, "-q")
+    (term,) = mvdfq.load(tmp_path / "m").terms_
+    assert not term.reader.manifold
+    assert term.reader.pyramid == 1
+    _, err = run(*wanted, "-q", "--pyramid", 2, code=5)
+    assert "has no explicit features; pass --pyramid 1." in err
+
+
 def test_an_error_shows_the_place(tmp_path):
     _, err = run("train", "nowhere", "-o", tmp_path / "m", "--kernel", "gaped(8, 6)", code=2)
     assert err.splitlines()[1:3] == ["  gaped(8, 6)", "  ^"]

@@ -86,7 +86,8 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         Quantizer that turns numbers into symbols: `DirectQuantizer`, `Rows`, ... or a name such
         as ``"direct"``; ``"passthrough"`` if X already holds symbols.
     kernel : Kernel or str, default=None
-        Kernel on rows of symbols: `Spectrum`, ... or text: ``"sssk"``, ``"gapped(8, 6)"``.
+        Kernel on rows of symbols: `Spectrum`, ... or text: ``"sssk"``, ``"gapped(8, 6)"``. A
+        kernel that counts no words (`Subsequence`) has no square roots and no pyramid.
     manifold : bool, default=None
         Whether to take square roots of the counts, see `SequenceKernel`.
     pyramid : int, default=None

@@ -4,6 +4,7 @@
 for a whole command and carries them out, so that the command does not have to pass them on.
 """
 
+import re
 import sys
 import tomllib
 from collections.abc import Callable, Iterator, Sequence
@@ -18,7 +19,7 @@ from typing import Annotated, Any, get_args, get_origin
 
 import typer
 
-from mvdfq.cli.errors import Refused
+from mvdfq.cli.errors import USAGE, Refused
 
 # How progress is shown, and where a command computes.
 Mode = StrEnum("Mode", ["auto", "bar", "lines", "none"])
@@ -26,6 +27,8 @@ Device = StrEnum("Device", ["cpu", "gpu", "auto"])
 # The commands that a cluster or a graphics card can work for, and those that only a card can.
 ON_CLUSTER = ("train", "gram", "predict", "evaluate")
 ON_CARD = (*ON_CLUSTER, "reproduce")
+# The address of a Dask scheduler: a computer and a port.
+ADDRESS = r"((tcp|tls|wss?|ucx)://)?[^/]+:\d+/?"
 # The tables of `options.toml` that commands share.
 SHARED = ("shared", "reading", "columns", "classifier", "page")
 
@@ -155,6 +158,9 @@ def _computing(engine: Device, address: str | None) -> Iterator[None]:
                 hint = "install a build of torch for the card, or pass --engine cpu"
                 raise Refused(message, hint) from None
         if address is not None:
+            if not re.fullmatch(ADDRESS, address):  # a client of no address fails again at exit
+                message = f"--scheduler must be the address of a Dask scheduler, got {address!r}."
+                raise Refused(message, "for example --scheduler tcp://10.0.0.1:8786", USAGE)
             from mvdfq._engines.choice import Engine, use_engine
             from mvdfq._engines.spread import client_of
 

@@ -527,8 +527,9 @@ def test_data_of_another_kind_than_the_model(recordings, model, series, tmp_path
     )
     run("train", fasta, "--label", 1, "-o", tmp_path / "letters.mvdfq", "-q")
     run("train", series / "made.npz", "-o", numbers, "-q", "--preset", "mvdfq-sssk")
-    sound, table = recordings / "tone", tmp_path / "one.csv"
-    table.write_text("x,y\n1,2\n2,3\n")
+    sound, table = recordings / "tone", tmp_path / "tables"
+    table.mkdir()
+    (table / "one.csv").write_text("x,y\n1,2\n2,3\n")
     for trained, wanted, path, found in [
         (model, "sound", fasta, "letters"),
         (model, "sound", table, "numbers"),

@@ -1,6 +1,7 @@
 """Parts of the classifier at the shell: ``--kernel 'gapped(8, 6)'``, help and the tab key."""
 
 import os
+import re
 import subprocess
 import sys
 
@@ -154,16 +155,14 @@ def test_an_error_shows_the_place(tmp_path):
 def test_help_of_an_option_explains_every_part(command, kind):
     out, _ = run(command, f"--{kind}", "help")  # neither data nor an output is needed
     for name, cls in NAMED[kind].items():
-        assert f"\n{name}" in out
-        for parameter in cls._get_param_names():
-            assert f"      {parameter} " in out
-    assert f"--{kind} '" in out  # an example
+        (line,) = [one for one in out.splitlines() if re.match(rf"{name}\b[(:]", one)]
+        assert line.endswith(".")
+        assert all(parameter in line for parameter in cls._get_param_names())
 
 
 def test_help_of_presets():
     out, _ = run("train", "--preset", "help")
-    assert all(f"\n{name}\n" in out for name in mvdfq.list_presets())
-    assert "\nhashingm-sssk-alt\n    HashingQuantizer(), Spatial(k=2), manifold" in out
+    assert [line.partition(":")[0] for line in out.splitlines()] == mvdfq.list_presets()
 
 
 def test_the_lists_of_values_are_those_of_the_library():

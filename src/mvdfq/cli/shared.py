@@ -118,18 +118,18 @@ def _record(annotation: Any) -> tuple[Any, list[Parameter]]:
 def _described(command: str, parameter: Parameter) -> Parameter:
     """Return a parameter with what the help shows about it, as typer reads it."""
     name, entry = parameter.name, entry_of(command, parameter.name)
-    values = [*entry["values"], *(["help"] if "about" in entry else [])]
+    values = [*entry["values"], *(["help"] if "explained" in entry else [])]
     more: dict[str, Any] = {key: entry[key] for key in ("min", "max", "metavar") if key in entry}
     more["help"] = entry["help"].replace("{values}", in_words(entry["values"]))
     more["rich_help_panel"] = entry["panel"] or None
     if values:
         more["autocompletion"] = lambda incomplete: [v for v in values if v.startswith(incomplete)]
-    if "about" in entry:
+    if "explained" in entry:
 
         def explained(value: str | None) -> str | None:
             from mvdfq.cli.options import explain_values
 
-            return explain_values(name, entry) if value == "help" else value
+            return explain_values(name) if value == "help" else value
 
         more |= {"callback": explained, "is_eager": True}  # the list of values needs no data
     flags = entry.get("flags", ["--" + name.rstrip("_").replace("_", "-")])

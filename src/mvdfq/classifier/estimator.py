@@ -137,29 +137,24 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     n_channels_in_ : int
         Number of channels seen in `fit`.
     n_features_in_ : int
-        Number of columns, if `fit` was given a 2-D array. Other input has no common length, so
-        sequences to predict may have any length.
+        Number of columns, if `fit` was given a 2-D array; other input has no common length.
     ranges_in_ : ndarray of shape (2, n_channels)
         Smallest and largest value of each channel in training; NaN for a channel of symbols.
-        Answers do not depend on a channel whose values differ by no more than rounding.
     terms_ : list of FittedTerm
-        The fitted terms of the sum. Each has a `name`, the fitted transformers `encoders`, a
-        `share` in the sum and, for words, the `reader` that counts the words.
+        The fitted terms: `name`, fitted `encoders`, `share` in the sum, `reader` of words.
     C_ : float
         The penalty used.
     validation_scores_ : ndarray of shape (n_candidates, n_folds)
         Accuracy of each candidate for `C` in each inner fold, weighted as in training.
     validation_score_, validation_std_ : float
-        Mean and standard deviation of the accuracy of `C_` over the folds; NaN if the training
-        sequences cannot be split into folds. For more than 10 000 sequences, the accuracy on
-        sequences that were held out.
+        Mean and standard deviation of the accuracy of `C_` over the folds, NaN without folds; of
+        more than 10 000 sequences, the accuracy on those that were held out.
     temperature_ : float
         Factor that `predict_proba` multiplies decision values by.
     calibration_ : Calibration or None
         Scores of held-out sequences, which p values are made of; None if none were held out.
     class_shares_ : ndarray of shape (n_classes,)
-        Share of each class in the weight of all training sequences: the probabilities of a
-        sequence without any word.
+        Share of each class in the weight of all training sequences.
     feature_importance_ : ndarray of shape (n_channels,)
         How much the log loss of the inner folds rises without each channel, see `importance`.
     lost_ : ndarray of shape (n_channels + n_terms, 2, 3)
@@ -185,7 +180,6 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     >>> clf = mvdfq.SequenceClassifier().fit(X, y)
     >>> clf.score(X_test, y_test) > 0.97
     True
-    >>> print(clf.explain(X_test[0]).top(1)[0])  # doctest: +SKIP
     """
 
     preset: str | None = None

@@ -117,7 +117,7 @@ def described(error: BaseException) -> Refused | None:
 # The parameters of the library that have an option.
 NAMED = (
     "label id time group channels resample protocol drop silence labels strands recipe cache "
-    "categories missing label_pattern group_pattern profile_values skip_bad pyramid"
+    "categories missing label_pattern group_pattern profile_values skip_bad pyramid engine"
 ).split()
 FLAGS = {"format": "--as"} | {name: f"--{name.replace('_', '-')}" for name in NAMED}
 NAMES = "|".join(FLAGS)

@@ -386,6 +386,22 @@ def test_gram_refuses_a_second_run_on_one_output(series, tmp_path):
     assert "K.npy is being written by another run" in err
 
 
+def test_gram_takes_no_weights_of_classes(series, tmp_path):
+    _, err = run("gram", series / "made.npz", "-o", tmp_path / "K.npy", "--class-weight", "a=3",
+                 code=2)  # fmt: skip
+    assert "--class-weight" in err
+
+
+@pytest.mark.parametrize("address", ["nonsense", "", "foo://x:1"])
+def test_a_wrong_scheduler_is_one_sentence(series, tmp_path, address):
+    _, err = run_process("train", series / "made.npz", "-o", tmp_path / "m", "-q",
+                         "--scheduler", address, code=2)  # fmt: skip
+    assert err.splitlines() == [
+        f"error: --scheduler must be the address of a Dask scheduler, got {address!r}.",
+        "hint: for example --scheduler tcp://10.0.0.1:8786",
+    ]
+
+
 def test_gram_on_a_full_disk(series, tmp_path, monkeypatch):
     def full(*_):
         raise OSError(28, "No space left on device")
@@ -433,7 +449,7 @@ def test_wrong_usage_is_2(recordings):
             "must end in .html, .json",
         ),
         (["gram", "{series}/made.ts", "-o", "K.txt"], 5, "must end in .npy"),
-        (["predict", "{model}", "{series}/made.ts"], 5, "channels"),
+        (["predict", "{model}", "{series}/made.ts"], 5, "holds numbers"),
         (["reproduce", "nothing"], 2, "TABLE='nothing' is not known"),
         (["reproduce", "genre", "--data", ".", "--reading", "x"], 2, "no reading 'x'"),
         (["reproduce", "genre", "--data", ".", "-o", "no/folder/out"], 6, "is not a folder"),
@@ -502,6 +518,29 @@ def test_facts_as_a_table_for_machines(command, series):
     data = [series / "made.ts"] if command == "inspect" else []
     rows = list(csv.DictReader(io.StringIO(run(command, *data, "--format", "csv")[0])))
     assert set(rows[0]) == {"fact", "value"}
+
+
+def test_data_of_another_kind_than_the_model(recordings, model, series, tmp_path):
+    fasta, numbers = tmp_path / "dna.fasta", tmp_path / "numbers.mvdfq"
+    fasta.write_text(
+        "".join(f">s{i} {'ab'[i % 2]}\n{'AC' * 9}{'GT'[i % 2] * 9}\n" for i in range(8))
+    )
+    run("train", fasta, "--label", 1, "-o", tmp_path / "letters.mvdfq", "-q")
+    run("train", series / "made.npz", "-o", numbers, "-q", "--preset", "mvdfq-sssk")
+    sound, table = recordings / "tone", tmp_path / "tables"
+    table.mkdir()
+    (table / "one.csv").write_text("x,y\n1,2\n2,3\n")
+    for trained, wanted, path, found in [
+        (model, "sound", fasta, "letters"),
+        (model, "sound", table, "numbers"),
+        (numbers, "numbers", fasta, "letters"),
+        (numbers, "numbers", sound, "sound"),
+        (tmp_path / "letters.mvdfq", "letters", sound, "sound"),
+        (tmp_path / "letters.mvdfq", "letters", series / "made.npz", "numbers"),
+    ]:
+        _, err = run("predict", trained, path, "-q", code=5)
+        says = f"error: the model was trained on {wanted}, but {path} holds {found}."
+        assert says in err.splitlines()
 
 
 def test_bad_files_read_by_several_processes(recordings, model, tmp_path):

@@ -7,7 +7,6 @@ import sys
 from pathlib import Path
 
 from commands import run
-from mvdfq.cli.demo import _comparison
 
 ROOT = Path(__file__).parents[2]
 
@@ -46,18 +45,3 @@ def test_demo_classifies_well(monkeypatch):
     errors = {row["classifier"]: row["error_percent"] for row in json.loads(out)["classifiers"]}
     assert errors["the default"] < 5
     assert max(errors.values()) < 15
-
-
-def rows(**errors):
-    names = {"default": "the default"}
-    return [{"classifier": names.get(name, name), "errors": n} for name, n in errors.items()]
-
-
-def test_a_default_that_is_not_the_best_is_said_in_words():
-    text = _comparison(rows(default=7, vq=5, hashing=9), 370)
-    assert "Here vq is better by 2 utterances of 370" in text
-    assert "--preset vq" in text
-    text = _comparison(rows(default=6, vq=5), 370)
-    assert "Here vq is better by 1 utterance of 370" in text
-    text = _comparison(rows(default=5, vq=5, hashing=9), 370)
-    assert "no other classifier here makes fewer errors" in text

@@ -311,6 +311,11 @@ def test_stretches_of_unlike_letters_are_shown_first():
     assert {*letters} == {"AAAA", "ACGT", "TTTT"}
 
 
+def test_free_places_are_filled_with_the_strongest_stretches():
+    found = [(i, Moment((0, 4), None, (), 1 - i / 10, letters="AAAA")) for i in range(8)]
+    assert [place for place, _ in stretches.chosen(found)] == [0, 1, 2, 3]
+
+
 @pytest.mark.parametrize("preset", [None, "mvdfqm-sssk"])
 def test_evidence_of_stretches_is_that_of_explanations(preset):
     X, y, names = walks()

@@ -82,6 +82,8 @@ def _with_parts(preset: Preset, own: dict[str, Any], X: Any) -> PlainTerm:
     term: PlainTerm = preset.terms[0].plain()
     if term.row_weights is not None:  # weights of rows that other symbols may not have
         term.set_params(symbols=term.symbols.views[0][1], row_weights=None)
+    if "kernel" in own and isinstance(own["kernel"], Kernel) and not own["kernel"].has_features:
+        term.set_params(manifold=False, pyramid=1)  # values of pairs have no words to do this with
     term.set_params(**own)
     has_symbols = isinstance(X, Symbols)
     if has_symbols or (isinstance(term.kernel, Kernel) and not term.kernel.reads_symbols):

@@ -67,6 +67,9 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     sum of the kernel matrices of all terms; `predict` looks words up in word tables, so its time
     does not grow with the number of training sequences.
 
+    All methods take sequences `X`, a list of arrays of shape (n_channels, n_timepoints) or any
+    other input of `mvdfq.check_sequences`, with the channels seen in `fit`, or `Symbols`.
+
     Parameters
     ----------
     preset : str, default=None
@@ -86,7 +89,8 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         Quantizer that turns numbers into symbols: `DirectQuantizer`, `Rows`, ... or a name such
         as ``"direct"``; ``"passthrough"`` if X already holds symbols.
     kernel : Kernel or str, default=None
-        Kernel on rows of symbols: `Spectrum`, ... or text: ``"sssk"``, ``"gapped(8, 6)"``.
+        Kernel on rows of symbols: `Spectrum`, ... or text: ``"sssk"``, ``"gapped(8, 6)"``. A
+        kernel that counts no words (`Subsequence`) has no square roots and no pyramid.
     manifold : bool, default=None
         Whether to take square roots of the counts, see `SequenceKernel`.
     pyramid : int, default=None
@@ -133,29 +137,24 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     n_channels_in_ : int
         Number of channels seen in `fit`.
     n_features_in_ : int
-        Number of columns, if `fit` was given a 2-D array. Other input has no common length, so
-        sequences to predict may have any length.
+        Number of columns, if `fit` was given a 2-D array; other input has no common length.
     ranges_in_ : ndarray of shape (2, n_channels)
         Smallest and largest value of each channel in training; NaN for a channel of symbols.
-        Answers do not depend on a channel whose values differ by no more than rounding.
     terms_ : list of FittedTerm
-        The fitted terms of the sum. Each has a `name`, the fitted transformers `encoders`, a
-        `share` in the sum and, for words, the `reader` that counts the words.
+        The fitted terms: `name`, fitted `encoders`, `share` in the sum, `reader` of words.
     C_ : float
         The penalty used.
     validation_scores_ : ndarray of shape (n_candidates, n_folds)
         Accuracy of each candidate for `C` in each inner fold, weighted as in training.
     validation_score_, validation_std_ : float
-        Mean and standard deviation of the accuracy of `C_` over the folds; NaN if the training
-        sequences cannot be split into folds. For more than 10 000 sequences, the accuracy on
-        sequences that were held out.
+        Mean and standard deviation of the accuracy of `C_` over the folds, NaN without folds; of
+        more than 10 000 sequences, the accuracy on those that were held out.
     temperature_ : float
         Factor that `predict_proba` multiplies decision values by.
     calibration_ : Calibration or None
         Scores of held-out sequences, which p values are made of; None if none were held out.
     class_shares_ : ndarray of shape (n_classes,)
-        Share of each class in the weight of all training sequences: the probabilities of a
-        sequence without any word.
+        Share of each class in the weight of all training sequences.
     feature_importance_ : ndarray of shape (n_channels,)
         How much the log loss of the inner folds rises without each channel, see `importance`.
     lost_ : ndarray of shape (n_channels + n_terms, 2, 3)
@@ -181,7 +180,6 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     >>> clf = mvdfq.SequenceClassifier().fit(X, y)
     >>> clf.score(X_test, y_test) > 0.97
     True
-    >>> print(clf.explain(X_test[0]).top(1)[0])  # doctest: +SKIP
     """
 
     preset: str | None = None
@@ -230,22 +228,10 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Any:
         """Learn to tell the classes apart.
 
-        Parameters
-        ----------
-        X : list of array-like of shape (n_channels, n_timepoints)
-            Training sequences, or any other input of `mvdfq.check_sequences`, or `Symbols`.
-        y : array-like of shape (n_sequences,)
-            Labels of the sequences: text or whole numbers.
-        sample_weight : array-like of shape (n_sequences,), default=None
-            Weight of each sequence; sequences of weight 0 are left out.
-        groups : array-like of shape (n_sequences,), default=None
-            Group of each sequence (a speaker, an album); the inner cross-validation keeps each
-            group in one fold.
-
-        Returns
-        -------
-        self : SequenceClassifier
-            The fitted classifier.
+        `X` are the training sequences, `y` their labels: text or whole numbers. `sample_weight`
+        holds the weight of each sequence; sequences of weight 0 are left out. `groups` holds the
+        group of each sequence (a speaker, an album): the inner cross-validation keeps each group in
+        one fold.
         """
         with self._fitting() as progress:
             sequences = self._collection(X)
@@ -267,20 +253,11 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         """Learn from sequences in blocks, which need not fit into memory together.
 
         The blocks are read once to draw a sample, once to measure the words, and once for every
-        pass that does not fit into `memory_limit`. Frames and quantizers learn from the sample.
-        On a cluster (`mvdfq.use_engine`) every block is read by the worker that needs the block.
-
-        Parameters
-        ----------
-        blocks : sequence
-            The blocks: pairs of sequences and labels, data sets of `mvdfq.io.read`, or functions
-            without arguments that return a pair or a data set, as `mvdfq.io.list_parts` lists
-            them. A block of 1000 to 10 000 sequences is a good size.
-
-        Returns
-        -------
-        self : SequenceClassifier
-            The fitted classifier.
+        pass that does not fit into `memory_limit`. Frames and quantizers learn from the sample. On
+        a cluster (`mvdfq.use_engine`) every block is read by the worker that needs the block.
+        `blocks` are pairs of sequences and labels, data sets of `mvdfq.io.read`, or functions
+        without arguments that return either, as `mvdfq.io.list_parts` lists them. A block of 1000
+        to 10 000 sequences is a good size.
 
         Examples
         --------
@@ -341,18 +318,10 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         return self.sum_.terms
 
     def decision_function(self, X: Any) -> np.ndarray:
-        """Return the decision value of each class.
+        """Return decision values, (n_sequences, n_classes), or (n_sequences,) for two classes.
 
-        Parameters
-        ----------
-        X : list of array-like of shape (n_channels, n_timepoints)
-            Sequences with the channels seen in `fit`.
-
-        Returns
-        -------
-        decision : ndarray of shape (n_sequences,) or (n_sequences, n_classes)
-            One-vs-rest: the margins. One-vs-one: the votes, plus less than half a vote from the
-            margins. For two classes: the margin of the second class.
+        One-vs-rest: the margins. One-vs-one: the votes, plus less than half a vote from the
+        margins. For two classes: the margin of the second class.
         """
         check_is_fitted(self)
         with engine_of(self):
@@ -362,38 +331,17 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
             return self._decide(self._read(X))[0]
 
     def predict(self, X: Any) -> np.ndarray:
-        """Return the class of each sequence.
-
-        Parameters
-        ----------
-        X : list of array-like of shape (n_channels, n_timepoints)
-            Sequences with the channels seen in `fit`.
-
-        Returns
-        -------
-        labels : ndarray of shape (n_sequences,)
-            The class with the largest decision value.
-        """
+        """Return the class of each sequence, the one with the largest decision value."""
         decision = self.decision_function(X)
         return self.classes_[self.problems_.predicted(decision)]
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        r"""Return the probability of each class.
+        r"""Return the probability of each class, (n_sequences, n_classes); every row sums to 1.
 
         The probabilities are :math:`p_c \propto \exp(\tau f_c)`. The factor :math:`\tau` fits the
         labels of the inner folds best, and is made smaller if few labels may fit by chance. The
         most probable class is the predicted class. If no known word is found in a sequence, the
         probabilities are `class_shares_`, and a warning says so.
-
-        Parameters
-        ----------
-        X : list of array-like of shape (n_channels, n_timepoints)
-            Sequences with the channels seen in `fit`.
-
-        Returns
-        -------
-        probabilities : ndarray of shape (n_sequences, n_classes)
-            Every row sums to 1.
         """
         return self.probabilities(self.decision_function(X))
 
@@ -445,10 +393,10 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         return decision, margins, sums, lost
 
     def typicality(self, X: Any) -> np.ndarray:
-        r"""Return how typical each sequence is of the class that it is put into, as a p value.
+        r"""Return how typical each sequence is of its predicted class: a p value, (n_sequences,).
 
-        A sequence is strange for a class if its decision value is small, or if the sequence is
-        far from the mean of the class in the space of all words. The typicality is the share of
+        A sequence is strange for a class if its decision value is small, or if the sequence is far
+        from the mean of the class in the space of all words. The typicality is the share of
         sequences of the class, held out of the inner folds, that are at least as strange,
 
         .. math:: p_c(x) = \frac{1 + \#\{i : s_i \ge s_c(x)\}}{1 + n} ,
@@ -457,17 +405,8 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         held-out sequences is compared with those of all such classes. A sequence of a class that
         was in training has a p value of at most 5 % in about 5 % of cases. A sequence of another
         kind often has a smaller p value, but not always: the typicality cannot tell a sequence
-        whose words are like those of a known class. Cost: about twice that of `predict`.
-
-        Parameters
-        ----------
-        X : list of array-like of shape (n_channels, n_timepoints)
-            Sequences with the channels seen in `fit`, drawn as the training sequences were.
-
-        Returns
-        -------
-        p : ndarray of shape (n_sequences,)
-            The p values, from 0 to 1; 0 for a sequence without any known word.
+        whose words are like those of a known class. A sequence without any known word has 0. Cost:
+        about twice that of `predict`.
 
         Examples
         --------
@@ -482,24 +421,12 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         return p[np.arange(len(p)), self.problems_.predicted(decision)]
 
     def predict_set(self, X: Any, coverage: float = 0.9) -> list[list[Any]]:
-        """Return for each sequence the classes that it may be of, as many as it takes.
+        """Return for each sequence the classes that it may be of, the most typical first.
 
         The set of a sequence holds the classes whose p value is above ``1 - coverage``, see
-        `typicality`. So the set holds the true class in a share `coverage` of cases, if new
-        sequences are drawn as the training sequences were. An empty set says "none of these", a
-        set of several classes says "not sure".
-
-        Parameters
-        ----------
-        X : list of array-like of shape (n_channels, n_timepoints)
-            Sequences with the channels seen in `fit`.
-        coverage : float, default=0.9
-            Share of sequences whose set must hold the true class, between 0 and 1.
-
-        Returns
-        -------
-        sets : list of list
-            For each sequence the labels, the most typical first.
+        `typicality`. So the set holds the true class in a share `coverage` of cases, between 0 and
+        1, if new sequences are drawn as the training sequences were. An empty set says "none of
+        these", a set of several classes says "not sure".
 
         Examples
         --------
@@ -519,18 +446,7 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         ]
 
     def p_values(self, X: Any) -> np.ndarray:
-        """Return the p value of each class: how typical of the class a sequence is.
-
-        Parameters
-        ----------
-        X : list of array-like of shape (n_channels, n_timepoints)
-            Sequences with the channels seen in `fit`.
-
-        Returns
-        -------
-        p : ndarray of shape (n_sequences, n_classes)
-            See `typicality`, which is the p value of the predicted class.
-        """
+        """Return the p value of each class, (n_sequences, n_classes): see `typicality`."""
         return self._p_values(X)[0]
 
     def _p_values(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
@@ -628,35 +544,14 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         return Importance(names, found[:, 0], found[:, 1], source)
 
     def explain(self, x: Any) -> Explanation:
-        """Return why the classifier puts one sequence into its class.
+        """Return why the classifier puts one sequence into its class, as exact evidence.
 
-        Parameters
-        ----------
-        x : array-like of shape (n_channels, n_timepoints), str or Sequences of length 1
-            The sequence.
-
-        Returns
-        -------
-        explanation : Explanation
-            Evidence by row, time and layout that sums to the decision value.
+        `x` is an array of shape (n_channels, n_timepoints), a string, or `Sequences` of length 1.
         """
         return self._explained(self._read_one(x, "explain"), self._as_several(x))[0]
 
     def explain_all(self, X: Any) -> list[Explanation]:
-        """Return why the classifier puts each of several sequences into its class.
-
-        Several sequences are explained faster together than one by one.
-
-        Parameters
-        ----------
-        X : list of array-like of shape (n_channels, n_timepoints)
-            Sequences with the channels seen in `fit`.
-
-        Returns
-        -------
-        explanations : list of Explanation
-            One explanation per sequence, the same as by `explain`.
-        """
+        """Return the explanations of several sequences, faster than one by one with `explain`."""
         check_is_fitted(self)
         return self._explained(self._read(X), X)
 
@@ -693,26 +588,13 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     ) -> Mutations:
         """Return what changes of a string add to the decision value of a class, exactly.
 
-        Every changed string is decided again. Cost: O(n) letters for each change, so all single
-        substitutions of `n` letters take O(n**2).
-
-        Parameters
-        ----------
-        x : str or Sequences of length 1
-            The string; of DNA also both strands, as `mvdfq.io.both_strands` joins them.
-        changes : sequence of tuple, default=None
-            Changes (position from 0, letters before, letters after): substitutions, insertions
-            (nothing before) and deletions (nothing after). None means every single substitution of
-            a base, a residue or, in other strings, a letter that occurs in `x`.
-        label : object, default=None
-            The class; None means the predicted class.
-        region : tuple of int, default=None
-            First position, from 0, and the position after the last one to substitute.
-
-        Returns
-        -------
-        mutations : Mutations
-            The changes and their effects.
+        `x` is the string, or `Sequences` of length 1; of DNA also both strands, as
+        `mvdfq.io.both_strands` joins them. `changes` are tuples (position from 0, letters before,
+        letters after): substitutions, insertions (nothing before) and deletions (nothing after).
+        None means every single substitution of a base, a residue or, in other strings, a letter
+        that occurs in `x`, from the first position of `region` to the position before its second.
+        `label` is the class; None means the predicted class. Every changed string is decided again.
+        Cost: O(n) letters for each change, so all single substitutions of `n` letters take O(n**2).
 
         Examples
         --------
@@ -743,18 +625,7 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         return Mutations(strand.text, known[place], value, mine, effects)
 
     def training_places(self, X: Any) -> list[list[int]]:
-        """Return the training sequences that are equal to each of some sequences.
-
-        Parameters
-        ----------
-        X : list of array-like of shape (n_channels, n_timepoints)
-            Sequences with the channels seen in `fit`.
-
-        Returns
-        -------
-        places : list of list of int
-            For each sequence the indices of the training sequences with the same values.
-        """
+        """Return for each sequence the indices of the training sequences with the same values."""
         check_is_fitted(self)
         found = fingerprints(self._collection(X))
         if not np.isin(found, self.train_fingerprints_).any():  # as for most new sequences
@@ -762,22 +633,11 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         return [np.flatnonzero(self.train_fingerprints_ == one).tolist() for one in found]
 
     def neighbours(self, x: Any, n: int = 5) -> list[Neighbour]:
-        """Return the training sequences that are most like one sequence, without the sequence.
+        """Return the `n` training sequences that are most like one sequence, the nearest first.
 
-        Parameters
-        ----------
-        x : array-like of shape (n_channels, n_timepoints), str or Sequences of length 1
-            The sequence.
-        n : int, default=5
-            Number of training sequences to return.
-
-        Returns
-        -------
-        neighbours : list of Neighbour
-            Index, similarity, label and, if known, name of each training sequence, the most
-            similar first. The similarity is the scaled kernel of the whole sum: exact for plain
-            terms; standardized words and filters are compared by sketches, with an error of 0.02.
-            Training sequences that are equal to `x` are left out, see `training_places`.
+        The similarity is the scaled kernel of the whole sum: exact for plain terms; standardized
+        words and filters are compared by sketches, with an error of 0.02. Training sequences that
+        are equal to `x` are left out, see `training_places`.
         """
         read, same = self._read_one(x, "neighbours"), self.training_places(self._as_several(x))[0]
         others = np.flatnonzero(~np.isin(self.train_index_, same))
@@ -791,18 +651,10 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         ]
 
     def stream(self, window: int | str | None = None) -> Stream:
-        """Return an empty stream, which takes frames as they arrive and classifies them so far.
+        """Return an empty stream: ``stream.update(frames).predict()`` classifies the frames so far.
 
-        Parameters
-        ----------
-        window : int or str, default=None
-            The stream forgets all but the last frames: their number, or a duration such as
-            ``"5s"``. None keeps all frames.
-
-        Returns
-        -------
-        stream : Stream
-            Use ``stream.update(frames).predict()``.
+        The stream forgets all frames but those of the `window`: the number of the last frames, or a
+        duration such as ``"5s"``; None keeps all frames.
         """
         return Stream(self, window)
 
@@ -816,39 +668,20 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     ) -> Scan:
         """Classify the windows of a long recording, and join neighbours of one class to events.
 
-        Train on sequences that are about as long as a window, see `mvdfq.windows`. Cost: that of
-        `predict` for each window, however long the recording is; memory for about one million
-        values at a time.
-
-        Parameters
-        ----------
-        x : array-like of shape (n_channels, n_timepoints), str or Sequences of length 1
-            The recording.
-        window : int or str, default=None
-            Length of a window: frames, or a duration such as ``"5s"``. None means the median
-            length of the training sequences.
-        step : int or str, default=None
-            From the start of a window to the start of the next; None means half a window.
-        unknown : float, default=None
-            Windows whose `typicality` is at most this p value, such as 0.05, are ``"unknown"``.
-
-        Returns
-        -------
-        scan : Scan
-            Times, classes and probabilities of the windows, and `Scan.events`.
+        Train on sequences that are about as long as a window, see `mvdfq.windows`. `window` is its
+        length in frames, or a duration such as ``"5s"``; None means the median length of the
+        training sequences. `step` leads from the start of a window to the next; None means half a
+        window. Windows whose `typicality` is at most the p value `unknown`, such as 0.05, are
+        ``"unknown"``. Cost: that of `predict` for each window, however long the recording is;
+        memory for about one million values at a time.
         """
         check_is_fitted(self)
         return scanned(self, self._as_several(x), window, step, unknown)
 
     def save(self, path: str | Path) -> None:
-        """Write the fitted classifier to a file that `mvdfq.load` reads.
+        """Write the fitted classifier to a file that `mvdfq.load` reads; replace an old file.
 
         The file holds only numbers and text: loading the file does not run code.
-
-        Parameters
-        ----------
-        path : str or Path
-            The file, for example ``"genres.mvdfq"``; an existing file is replaced.
         """
         check_is_fitted(self)
         for term in self.sum_.terms:

@@ -75,24 +75,7 @@ class SequenceClassifierCV(CallbackSupportMixin, ClassifierMixin, BaseEstimator)
 
     @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Any:
-        """Fit every candidate once and keep the best.
-
-        Parameters
-        ----------
-        X : list of array-like of shape (n_channels, n_timepoints)
-            Training sequences.
-        y : array-like of shape (n_sequences,)
-            Labels of the sequences.
-        sample_weight : array-like of shape (n_sequences,), default=None
-            Weight of each sequence.
-        groups : array-like of shape (n_sequences,), default=None
-            Group of each sequence; the inner cross-validation keeps each group in one fold.
-
-        Returns
-        -------
-        self : SequenceClassifierCV
-            The fitted search.
-        """
+        """Fit every candidate once and keep the best; arguments as in `SequenceClassifier.fit`."""
         start = SequenceClassifier(C="auto") if self.estimator is None else self.estimator
         results: dict[str, list[Any]]
         results = {"params": [], "mean_test_score": [], "std_test_score": []}

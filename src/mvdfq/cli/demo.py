@@ -8,7 +8,6 @@ from mvdfq.cli.output import Format, command_line, note, show_json, show_text, t
 
 # The default, and some methods of the paper by their names.
 PRESETS = [None, "mvdfq-sssk", "mvdfqm-sssk", "hashingm-sssk", "vqm-spectrum-alt"]
-DEFAULT = "the default"
 
 NEXT = """
 Now with your own data, one sub-folder of recordings or tables per class:
@@ -59,7 +58,6 @@ def demo(
 def _show(rows: list[Any], reasons: Any, channels: list[Any], truth: Any) -> None:
     """Show the results to a person; `truth` are the speakers of the test part."""
     table(rows, "Who is speaking? Trained on the official training part, tested on the test part.")
-    show_text(_comparison(rows, len(truth)))
     show_text(f"\nWhy is utterance 1 by speaker {reasons.explanation.predicted}? It is truly by "
               f"speaker {truth[0]}.")  # fmt: skip
     reasons.show()
@@ -79,28 +77,13 @@ def _evaluated(preset: str | None, train: Any, test: Any) -> tuple[Any, dict[str
     errors = int(np.sum(clf.predict(test[0]) != test[1]))
     end = time.perf_counter()
     row = {
-        "classifier": preset or DEFAULT,
+        "classifier": preset or "the default",
         "errors": errors,
         "error_percent": round(100 * errors / len(test[1]), 1),
         "fit_seconds": round(middle - start, 2),
         "predict_seconds": round(end - middle, 2),
     }
     return clf, row
-
-
-def _comparison(rows: list[dict[str, Any]], n_test: int) -> str:
-    """Return how the default stands beside the others, in words."""
-    errors = {row["classifier"]: row["errors"] for row in rows}
-    own, best = errors[DEFAULT], min(errors, key=lambda name: errors[name])
-    chosen = "The default is one setting for all data"
-    if own == errors[best]:
-        return f"{chosen}; no other classifier here makes fewer errors."
-    fewer = own - errors[best]
-    utterances = f"{fewer} utterance{'s' if fewer > 1 else ''} of {n_test}"
-    return (
-        f"{chosen}. Here {best} is better by {utterances}: on your own data, compare\n"
-        f"with mvdfq evaluate FOLDER --preset {best}."
-    )
 
 
 def _report(clf: Any, train: Any, test: Any, path: Path) -> Path:

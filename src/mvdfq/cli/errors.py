@@ -114,10 +114,10 @@ def described(error: BaseException) -> Refused | None:
     return None
 
 
-# The parameters of mvdfq.io.read and mvdfq.evaluate that have an option.
+# The parameters of the library that have an option.
 NAMED = (
     "label id time group channels resample protocol drop silence labels strands recipe cache "
-    "categories missing label_pattern group_pattern profile_values skip_bad"
+    "categories missing label_pattern group_pattern profile_values skip_bad pyramid engine"
 ).split()
 FLAGS = {"format": "--as"} | {name: f"--{name.replace('_', '-')}" for name in NAMED}
 NAMES = "|".join(FLAGS)
@@ -139,6 +139,7 @@ def as_flags(text: str) -> str:
         return f"{FLAGS[match[1]]} {value}"
 
     text = ALONE.sub(lambda match: f"{FLAGS[match[1]]} has no meaning{match[2]}; remove it.", text)
+    text = text.replace("manifold=False and ", "")  # there is no option for it
     return GIVEN.sub(given, text).replace("--skip-bad True", "--skip-bad")  # it takes no value
 
 

@@ -1,11 +1,8 @@
 """The options that several commands share: how data are read, and which classifier is trained."""
 
 import re
-import textwrap
-from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from inspect import getdoc, signature
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -246,58 +243,13 @@ class Parts:
         return weights
 
 
-def explain_values(kind: str, entry: dict[str, Any]) -> NoReturn:
-    """Print the values of an option with their parameters, given its entry in `options.toml`."""
-    from rich.console import Console
-
-    width = min(Console().width, 100)
-    for text, first, rest in _page(kind, f"{entry['about']} Example: {entry['example']}"):
-        lines = textwrap.wrap(text, width, initial_indent=first, subsequent_indent=rest)
-        typer.echo("\n".join(lines))
-    raise typer.Exit
-
-
-def _page(kind: str, about: str) -> Iterator[tuple[str, str, str]]:
-    """Yield paragraphs: a text, the indent of its first line and of further lines."""
-    yield about, "", "    "
-    for head, sentence, parameters in _presets() if kind == "preset" else _parts(kind):
-        yield "", "", ""
-        yield head, "", "    "
-        if sentence:
-            yield sentence, "    ", "    "
-        width = max((len(name) for name in parameters), default=0)
-        for name, meaning in parameters.items():
-            if meaning:
-                yield meaning, f"      {name:<{width}}  ", " " * (8 + width)
-
-
-def _presets() -> Iterator[tuple[str, str, dict[str, str]]]:
-    """Yield every preset: its sentence, or its parts if the preset is a method of the paper."""
+def explain_values(kind: str) -> NoReturn:
+    """Print the names that an option takes, with a line on each."""
     from mvdfq.classifier.presets import PRESETS
-
-    for name, make in PRESETS.items():
-        sentence = _sentence(make.__doc__ or "")
-        if not sentence:
-            (term,) = make().terms
-            parts = [repr(term.symbols), repr(term.kernel)]
-            sentence = ", ".join(parts + ["manifold embedding"] * term.manifold)
-        yield name, " ".join(sentence.split()), {}
-
-
-def _parts(kind: str) -> Iterator[tuple[str, str, dict[str, str]]]:
-    """Yield every part of an option: its call with defaults, its sentence, its parameters."""
     from mvdfq.classifier.registry import NAMED, call_of
 
-    for name, cls in NAMED[kind].items():
-        doc, known = getdoc(cls) or "", {}
-        for each in signature(cls).parameters:  # a docstring of numpy's form
-            section = re.search(rf"^{each} : .*\n((?:    .*\n?)+)", doc, re.MULTILINE)
-            known[each] = _sentence(textwrap.dedent(section[1])) if section else ""
-        yield call_of(name, cls), _sentence(doc), known
-
-
-def _sentence(doc: str) -> str:
-    """Return the first sentence of a docstring without markup."""
-    plain = re.sub(r":math:`\\?(.*?)`", r"\1", re.sub(r" \[\d+\]_", "", doc))
-    first = " ".join(plain.strip().split("\n\n")[0].split()).replace("`", "")
-    return re.split(r"(?<=\.)\s", first)[0]
+    for name, part in (PRESETS if kind == "preset" else NAMED[kind]).items():
+        about = (part.__doc__ or "A method of the paper.").strip().partition("\n")[0]
+        call = name if kind == "preset" else call_of(name, part)
+        typer.echo(f"{call}: {about.replace('`', '')}")
+    raise typer.Exit

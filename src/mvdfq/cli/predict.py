@@ -16,6 +16,8 @@ from mvdfq.cli.output import Format, note, printable, progress_bar, show_json, s
 NEVER = "recipe", "strands", "profile_values"
 # What is printed for a sequence that is like no class, and the p value that says so.
 UNKNOWN, USUAL_P = "unknown", "0.05"
+# What files of a format hold; files of other formats hold letters or numbers.
+KINDS = {"audio": "sound", "fasta": "letters", "profiles": "profiles"}
 # How events are shown.
 Found = StrEnum("Found", ["human", "json", "csv", "audacity"])
 
@@ -186,7 +188,7 @@ def new_data(clf: Any, paths: list[Path], reading: o.DataOptions) -> Any:
     given = {key: value for key, value in given.items() if value is not None} | reading.columns
     options = as_trained(clf, paths[0], given)
     reading = replace(reading, as_=options.pop("format"), **options)
-    read = reading.read(o.one_or_all(paths))
+    read = _read_alike(clf, paths, reading)
     trained = (getattr(clf, "training_", None) or {}).get("sampling_rate")
     found = getattr(read.X, "sampling_rate", None)
     if trained and found and not 0.9 < found / trained < 1.1:
@@ -196,6 +198,34 @@ def new_data(clf: Any, paths: list[Path], reading: o.DataOptions) -> Any:
             reading.quiet,
         )
     return read
+
+
+def _read_alike(clf: Any, paths: list[Path], reading: o.DataOptions) -> Any:
+    """Read new sequences; if they do not fit the model and are of another kind, say so."""
+    import numpy as np
+
+    from mvdfq.gram.base import are_letters
+    from mvdfq.io import ReadError
+
+    format = getattr(clf, "source_", {}).get("format")
+    wanted = KINDS.get(format) or ("letters" if np.isnan(clf.ranges_in_).all() else "numbers")
+    found = KINDS.get(str(reading.as_))
+    try:
+        read = reading.read(o.one_or_all(paths))
+    except ReadError:
+        if (found or "numbers") != wanted and format is not None:
+            raise _of_another_kind(wanted, found or "numbers", paths) from None
+        raise
+    found = found or ("letters" if are_letters(read.X) else "numbers")
+    n_channels = getattr(read.X, "n_rows", 1)
+    if found != wanted and ("letters" in (found, wanted) or n_channels != clf.n_channels_in_):
+        raise _of_another_kind(wanted, found, paths)
+    return read
+
+
+def _of_another_kind(wanted: str, found: str, paths: list[Path]) -> Refused:
+    message = f"the model was trained on {wanted}, but {o.shown_paths(paths)} holds {found}."
+    return Refused(message, "mvdfq inspect MODEL shows what the model expects")
 
 
 def warn_of_training_data(clf: Any, X: Any, consequence: str, quiet: bool = False) -> None:

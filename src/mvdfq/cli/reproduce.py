@@ -97,7 +97,7 @@ def _check(name: str, given: dict[str, Any], is_run: bool, output: Path | None) 
 
 
 def _show_published(name: str, format: Format) -> None:
-    """Print the figures of the paper; for people, columns of equal values stand above the table."""
+    """Print the figures of the paper, or the names of all tables."""
     from mvdfq.reproduce.published import TITLES, figures
 
     if not name:
@@ -113,12 +113,8 @@ def _show_published(name: str, format: Format) -> None:
         return
     keys = ("name", "kernel", "manifold", "setting", "metric", "status", "line", "text")
     heads = {"name": "method", "text": "published"}
-    columns = {heads.get(key, key): [getattr(each, key) for each in printed] for key in keys}
-    alike = {head: values[0] for head, values in columns.items() if len(set(values)) == 1}
-    above = ", ".join(f"{head} {value}" for head, value in alike.items() if value)
-    rest = {head: values for head, values in columns.items() if head not in alike}
-    rows = [dict(zip(rest, line, strict=True)) for line in zip(*rest.values(), strict=True)]
-    table(rows, f"{TITLES[name]}\n{above}".rstrip())
+    rows = [{heads.get(key, key): getattr(each, key) for key in keys} for each in printed]
+    table(rows, TITLES[name])
 
 
 def _show(result: Any, format: Format) -> None:

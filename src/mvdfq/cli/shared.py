@@ -4,6 +4,7 @@
 for a whole command and carries them out, so that the command does not have to pass them on.
 """
 
+import re
 import sys
 import tomllib
 from collections.abc import Callable, Iterator, Sequence
@@ -18,7 +19,7 @@ from typing import Annotated, Any, get_args, get_origin
 
 import typer
 
-from mvdfq.cli.errors import Refused
+from mvdfq.cli.errors import USAGE, Refused
 
 # How progress is shown, and where a command computes.
 Mode = StrEnum("Mode", ["auto", "bar", "lines", "none"])
@@ -26,6 +27,8 @@ Device = StrEnum("Device", ["cpu", "gpu", "auto"])
 # The commands that a cluster or a graphics card can work for, and those that only a card can.
 ON_CLUSTER = ("train", "gram", "predict", "evaluate")
 ON_CARD = (*ON_CLUSTER, "reproduce")
+# The address of a Dask scheduler: a computer and a port.
+ADDRESS = r"((tcp|tls|wss?|ucx)://)?[^/]+:\d+/?"
 # The tables of `options.toml` that commands share.
 SHARED = ("shared", "reading", "columns", "classifier", "page")
 
@@ -115,18 +118,18 @@ def _record(annotation: Any) -> tuple[Any, list[Parameter]]:
 def _described(command: str, parameter: Parameter) -> Parameter:
     """Return a parameter with what the help shows about it, as typer reads it."""
     name, entry = parameter.name, entry_of(command, parameter.name)
-    values = [*entry["values"], *(["help"] if "about" in entry else [])]
+    values = [*entry["values"], *(["help"] if "explained" in entry else [])]
     more: dict[str, Any] = {key: entry[key] for key in ("min", "max", "metavar") if key in entry}
     more["help"] = entry["help"].replace("{values}", in_words(entry["values"]))
     more["rich_help_panel"] = entry["panel"] or None
     if values:
         more["autocompletion"] = lambda incomplete: [v for v in values if v.startswith(incomplete)]
-    if "about" in entry:
+    if "explained" in entry:
 
         def explained(value: str | None) -> str | None:
             from mvdfq.cli.options import explain_values
 
-            return explain_values(name, entry) if value == "help" else value
+            return explain_values(name) if value == "help" else value
 
         more |= {"callback": explained, "is_eager": True}  # the list of values needs no data
     flags = entry.get("flags", ["--" + name.rstrip("_").replace("_", "-")])
@@ -145,16 +148,12 @@ def _computing(engine: Device, address: str | None) -> Iterator[None]:
 
             try:
                 stack.enter_context(use_engine(str(engine)))
-            except ImportError:
-                message = "--engine gpu needs torch, which is not installed."
-                raise Refused(message, "pip install 'mvdfq[gpu]', or pass --engine cpu") from None
-            except RuntimeError:
-                message = (
-                    "--engine gpu needs a graphics card that torch can use, but torch finds none."
-                )
-                hint = "install a build of torch for the card, or pass --engine cpu"
-                raise Refused(message, hint) from None
+            except RuntimeError as error:  # there is no graphics card
+                raise Refused(str(error)) from None
         if address is not None:
+            if not re.fullmatch(ADDRESS, address):  # a client of no address fails again at exit
+                message = f"--scheduler must be the address of a Dask scheduler, got {address!r}."
+                raise Refused(message, "for example --scheduler tcp://10.0.0.1:8786", USAGE)
             from mvdfq._engines.choice import Engine, use_engine
             from mvdfq._engines.spread import client_of
 

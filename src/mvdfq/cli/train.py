@@ -87,7 +87,7 @@ def _tell_replaced(path: Path, quiet: bool) -> None:
 def gram(
     data: Path,
     output: Path,
-    parts: Annotated[o.Parts, ("C", "balanced", "seed")],
+    parts: Annotated[o.Parts, ("C", "balanced", "class_weight", "seed")],
     reading: Annotated[o.DataOptions, ("labels", "group_pattern", "strands", "windows", "step")],
     format: Format = Format.human,
     dtype: Number = Number.float64,

@@ -30,14 +30,14 @@ class Explanation:
     Parameters
     ----------
     labels : list
-        The class of each column of evidence or, in one-vs-one and with two classes, the pair of
-        classes. Positive evidence is for the first class of the pair.
+        The class of each column or, in one-vs-one and with two classes, a pair: evidence for the
+        first class is positive.
     predicted : object
         The predicted class.
     margins : ndarray of shape (n_columns,)
         Decision values; in one-vs-one, the decision values of the pairs.
     find_evidence : callable
-        Returns `evidence`, that of all words. Called when evidence is first needed.
+        Returns `evidence`, when it is first needed.
     constant : ndarray of shape (n_columns,)
         The margins of the baseline: what evidence is compared with.
     symbols : Symbols
@@ -51,11 +51,9 @@ class Explanation:
     channels : list of str
         Names of the channels of the sequence.
     find_shares : callable
-        Returns `channel_shares`, or raises an error if a transformer of the classifier has no
-        method `channel_shares`. Called when the shares are first needed.
+        Returns `channel_shares`, or raises `UnknownShares`.
     by_term : dict
-        What the words of each term of the sum add to the margins of the baseline, (n_columns,)
-        each; the values of all terms and `constant` sum to `margins`.
+        What each term adds, (n_columns,) each; with `constant`, all terms sum to `margins`.
     row_terms, group_terms : list of str
         The term that each row, and each group of layouts, belongs to.
     contrast : callable

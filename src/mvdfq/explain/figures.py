@@ -36,10 +36,7 @@ def _times(n_frames: int, sampling_rate: float | None) -> tuple[np.ndarray, str]
 def confusion(evaluation: Any) -> Any:
     """Draw the confusion matrix of an evaluation: lines are true classes, columns predictions.
 
-    Parameters
-    ----------
-    evaluation : Evaluation
-        The result of `mvdfq.evaluate`.
+    `evaluation` is the result of `mvdfq.evaluate`.
 
     Examples
     --------
@@ -49,29 +46,22 @@ def confusion(evaluation: Any) -> Any:
     >>> result = mvdfq.evaluate(clf, X, y, protocol="2-fold")
     >>> figure = mvdfq.figures.confusion(result)
     """
-    matrix, names = evaluation.confusion, [str(label) for label in evaluation.labels]
+    from sklearn.metrics import ConfusionMatrixDisplay
+
+    names = [str(label) for label in evaluation.labels]
     size = 2.2 + 0.38 * len(names)
     figure, axes = _new_figure(size, size)
-    shares = matrix / np.maximum(matrix.sum(axis=1, keepdims=True), 1)
-    axes.imshow(shares, cmap="Blues", vmin=0, vmax=1)
-    for a, b in zip(*np.nonzero(matrix), strict=True):
-        ink = "white" if shares[a, b] > 0.6 else "black"
-        axes.text(b, a, str(matrix[a, b]), ha="center", va="center", color=ink, fontsize="small")
-    places = range(len(names))
-    axes.set_xticks(places, names, rotation=90 if max(map(len, names)) > 3 else 0)
-    axes.set_yticks(places, names)
-    axes.set_xlabel("predicted")
-    axes.set_ylabel("true")
+    turned = "vertical" if max(map(len, names)) > 3 else "horizontal"
+    drawn = ConfusionMatrixDisplay(evaluation.confusion, display_labels=names)
+    drawn.plot(ax=axes, cmap="Blues", colorbar=False, xticks_rotation=turned)
+    axes.set(xlabel="predicted", ylabel="true")
     return figure
 
 
 def map_of(report: Any) -> Any:
     """Draw the map of a report: near means alike, a ring marks a wrong sequence.
 
-    Parameters
-    ----------
-    report : Report or dict
-        The result of `mvdfq.report`, or its data.
+    `report` is the result of `mvdfq.report`, or its data.
 
     Examples
     --------
@@ -101,12 +91,7 @@ def map_of(report: Any) -> Any:
 def importance(clf: Any, most: int = 30) -> Any:
     """Draw what would be lost without each channel, with its 95 % interval.
 
-    Parameters
-    ----------
-    clf : SequenceClassifier
-        A fitted classifier.
-    most : int, default=30
-        Number of channels to draw, the most important first.
+    Draws the `most` important channels of a fitted classifier.
 
     Examples
     --------
@@ -125,34 +110,6 @@ def importance(clf: Any, most: int = 30) -> Any:
     return figure
 
 
-def error_by_bins(n_bins: Any, errors: Any, spread: Any = None) -> Any:
-    """Draw the error against the number of bins, one mark each.
-
-    Parameters
-    ----------
-    n_bins : sequence of int
-        Numbers of bins.
-    errors : sequence of float
-        Share of wrong sequences for each number of bins.
-    spread : sequence of float, default=None
-        Standard deviation of each error.
-
-    Examples
-    --------
-    >>> from mvdfq import figures
-    >>> figure = figures.error_by_bins([4, 8, 16], [0.2, 0.1, 0.15])
-    """
-    figure, axes = _new_figure(5, 3.4)
-    axes.errorbar(n_bins, 100 * np.asarray(errors), yerr=None if spread is None else
-                  100 * np.asarray(spread), marker="o", color=AGAINST, capsize=3)  # fmt: skip
-    axes.set_xscale("log", base=2)
-    axes.set_xticks(list(n_bins), [str(n) for n in n_bins])
-    axes.set_xlabel("bins")
-    axes.set_ylabel("error in %")
-    axes.set_ylim(bottom=0)
-    return figure
-
-
 def _text(name: Any) -> str:
     """Return a name that matplotlib neither hides (a leading _) nor reads as a formula ($)."""
     text = str(name).replace("$", r"\$")
@@ -162,14 +119,7 @@ def _text(name: Any) -> str:
 def codebook(quantizer: Any, x: Any, channels: Any = (0, 1)) -> Any:
     """Draw the frames of a sequence among the codewords (left), and the codeword of each frame.
 
-    Parameters
-    ----------
-    quantizer : CodebookQuantizer
-        A fitted quantizer with one codebook.
-    x : array-like of shape (n_channels, n_timepoints)
-        The sequence.
-    channels : pair of int, default=(0, 1)
-        The two channels that are drawn.
+    `quantizer` is fitted and has one codebook; `channels` are the two channels that are drawn.
 
     Examples
     --------
@@ -196,14 +146,7 @@ def codebook(quantizer: Any, x: Any, channels: Any = (0, 1)) -> Any:
 def direct(quantizer: Any, x: Any, most: int = 12) -> Any:
     """Draw the channels of a sequence (left), and the bin of each value, channel by channel.
 
-    Parameters
-    ----------
-    quantizer : DirectQuantizer
-        A fitted quantizer.
-    x : array-like of shape (n_channels, n_timepoints)
-        The sequence.
-    most : int, default=12
-        Number of channels that are drawn.
+    `quantizer` is fitted; the first `most` channels are drawn.
 
     Examples
     --------
@@ -235,14 +178,8 @@ def _steps(axes: Any, rows: np.ndarray, rate: float | None, what: str, colours: 
 def evidence(explanation: Any, x: Any, label: Any = None) -> Any:
     """Draw each channel of a sequence over its exact evidence, and the sum of all channels below.
 
-    Parameters
-    ----------
-    explanation : Explanation
-        The result of `SequenceClassifier.explain` for `x`.
-    x : array-like of shape (n_channels, n_timepoints)
-        The sequence.
-    label : object, default=None
-        The class, or in one-vs-one the pair; None means the predicted class.
+    `explanation` is that of `x`; `label` is the class, or in one-vs-one the pair; None means the
+    predicted class.
 
     Examples
     --------
@@ -330,10 +267,7 @@ def _draw_sums(axes: Any, edges: np.ndarray, evidence: np.ndarray) -> None:
 def mutations(found: Any) -> Any:
     """Draw the effect of every single substitution of a string; blue speaks for the class.
 
-    Parameters
-    ----------
-    found : Mutations
-        The result of `SequenceClassifier.mutate`.
+    `found` is the result of `SequenceClassifier.mutate`.
 
     Examples
     --------

@@ -103,8 +103,9 @@ def chosen(found: list[Found]) -> list[Found]:
         if all(place != other for other, _ in unlike.values()):
             unlike.setdefault(one.channels[:1] or one.letters or len(unlike), (place, one))
     taken = {place: one for place, one in unlike.values()}
-    rest = {place: one for place, one in reversed(order) if place not in taken}
-    return sorted([*(taken | rest).items()][:SHOWN], key=lambda f: -f[1].evidence)
+    for place, one in order:
+        taken.setdefault(place, one)
+    return sorted([*taken.items()][:SHOWN], key=lambda f: -f[1].evidence)
 
 
 def _entry(run: Run, found: Found, best: np.ndarray, mine: np.ndarray) -> dict[str, Any]:

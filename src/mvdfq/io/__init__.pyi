@@ -18,7 +18,6 @@ from .letters.residues import (
 )
 from .new_files import read_for as read_for
 from .reading import (
-    FolderBlocks as FolderBlocks,
     list_parts as list_parts,
     read as read,
     read_series as read_series,
@@ -29,7 +28,6 @@ from .sound.recipes import (
     AUDIO_RECIPES as AUDIO_RECIPES,
     AudioRecipe as AudioRecipe,
     audio_recipe as audio_recipe,
-    log_bands as log_bands,
 )
 from .source import ReadError as ReadError
 from .tables.arrays import write_npz as write_npz

@@ -17,11 +17,7 @@ from .letters.residues import (
     substitution_rows as substitution_rows,
 )
 from .new_files import read_for as read_for
-from .reading import (
-    list_parts as list_parts,
-    read as read,
-    read_series as read_series,
-)
+from .reading import list_parts as list_parts, read as read
 from .recognition import FORMATS as FORMATS, recognise as recognise
 from .sound.audio import list_audio as list_audio, read_audio as read_audio
 from .sound.recipes import (

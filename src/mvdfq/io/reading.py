@@ -218,36 +218,6 @@ def _with_missing(data: Dataset, missing: Sequence[Any]) -> Dataset:
     return replace(data, X=replace(data.X, data=X.data, offsets=X.offsets))
 
 
-def read_series(path: Any, format: str | None = None, **options: Any) -> Dataset:
-    r"""Read series of numbers: `read`, where None says that there is no such column.
-
-    Parameters
-    ----------
-    path : str, Path, table or list of these
-        What to read, as in `read`.
-    format : str, default=None
-        One of `FORMATS`; by default the format is recognised by content.
-    **options : dict
-        Options of `read`.
-
-    Returns
-    -------
-    dataset : Dataset
-        The sequences in the order of the file, labels and names.
-
-    Examples
-    --------
-    >>> import tempfile, pathlib
-    >>> from mvdfq.io import read_series
-    >>> path = pathlib.Path(tempfile.mkdtemp()) / "two.csv"
-    >>> _ = path.write_text("id,time,x,y,label\na,0,1,5,up\na,1,2,6,up\nb,0,3,7,down\n")
-    >>> read_series(path).y, read_series(path, label=None).y
-    (array(['up', 'down'], dtype='<U4'), None)
-    """
-    absent = {key: "none" for key in ("label", "time", "group") if options.get(key, key) is None}
-    return read(path, format, **options | absent)
-
-
 def _given(options: Mapping[str, Any]) -> dict[str, Any]:
     """Return the options that the user gave; "none" says that there is no such column."""
     given = {key: value for key, value in options.items() if value is not None}

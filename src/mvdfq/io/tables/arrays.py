@@ -229,7 +229,7 @@ def write_npz(
     *,
     split: Any = None,
 ) -> None:
-    """Write sequences with labels, names, groups and splits as one .npz file for `read_series`.
+    """Write sequences with labels, names, groups and splits as one .npz file for `read`.
 
     The file holds the arrays of `mvdfq.Sequences`, ``data`` and ``offsets``, and the given columns.
     Nothing is pickled; `numpy.load` reads the file too.
@@ -247,10 +247,10 @@ def write_npz(
     Examples
     --------
     >>> import tempfile, pathlib, numpy as np
-    >>> from mvdfq.io import read_series, write_npz
+    >>> from mvdfq.io import read, write_npz
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "two.npz"
     >>> write_npz(path, [np.ones((2, 3)), np.zeros((2, 4))], y=["a", "b"], names=["x", "y"])
-    >>> data = read_series(path)
+    >>> data = read(path)
     >>> data.X.lengths, data.y, data.names
     (array([3, 4]), array(['a', 'b'], dtype='<U1'), ['x', 'y'])
     """

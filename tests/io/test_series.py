@@ -136,10 +136,7 @@ def test_ts_with_times(write):
     assert same(data.X, [np.array([[4, 5], [6, np.nan]])])
     assert data.X.sampling_rate == pytest.approx(1 / 60)
     assert (
-        read(
-            write(head + "(0,4),(0.5,5),(1,5):1\n(3,4),(3.5,5):1\n(7,1):1\n")
-        ).X.sampling_rate
-        == 2
+        read(write(head + "(0,4),(0.5,5),(1,5):1\n(3,4),(3.5,5):1\n(7,1):1\n")).X.sampling_rate == 2
     )
     assert read(write(head + "(0,4),(2,5):1\n")).X.sampling_rate is None  # of what?
     data = read(write(head + "(0,4),(0.5,5):1\n(0,4),(2.5,5):1\n"))
@@ -299,8 +296,7 @@ CUBE = np.arange(24.0).reshape(2, 3, 4)
         {"X": CUBE, "y": np.array(["a", "b"])},
         {"x": CUBE, "labels": np.array([b"a", b"b"])},
         {"data": np.asfortranarray(CUBE), "label": np.array([["a"], ["b"]])},
-        {"values": np.concatenate(CUBE, axis=1), "lengths": [4, 4], "y": ["a", "b"]},
-        {"values": np.concatenate(CUBE, axis=1).T, "len": [4, 4], "y": ["a", "b"]},
+        {"values": CUBE, "y": ["a", "b"]},
         {"X_train": CUBE[:1], "y_train": ["a"], "X_test": CUBE[1:], "y_test": ["b"]},
         {"train_x": CUBE[:1], "train_y": ["a"], "test_x": CUBE[1:], "test_y": ["b"]},
     ],
@@ -812,9 +808,7 @@ def test_japanese_vowels_of_aeon(split):
 
 @pytest.mark.parametrize("name", ["BasicMotions", "GunPoint", "ArrowHead"])
 def test_arff_and_ts_of_aeon_hold_the_same(name):
-    arff, ts = (
-        read(aeon_folder() / name / f"{name}_TRAIN.{ending}") for ending in ("arff", "ts")
-    )
+    arff, ts = (read(aeon_folder() / name / f"{name}_TRAIN.{ending}") for ending in ("arff", "ts"))
     assert same(arff.X, ts.X)
     assert_array_equal(arff.y, ts.y)
 
@@ -843,29 +837,6 @@ def test_what_aeon_writes_is_read(tmp_path, X, y):
     assert data.y is y is None or data.y.tolist() == y.tolist()
 
 
-@pytest.mark.data
-@pytest.mark.parametrize("name", ["Libras", "AtrialFibrillation"])
-def test_uea_sets_survive_every_format(data_folder, tmp_path, name):
-    data = read(data_folder / "uea" / f"{name}.npz")
-    assert set(data.split) == {"train", "test"}
-    write_ts(tmp_path / "set.ts", data.X, data.y)
-    write_npz(tmp_path / "set.npz", data.X, data.y, data.names, split=data.split)
-    for file in ("set.ts", "set.npz"):
-        again = read(tmp_path / file)
-        assert same(again.X, data.X)
-        assert_array_equal(again.y, data.y)
-    assert_array_equal(again.split, data.split)
-    assert again.names == data.names
-
-
-@pytest.mark.data
-def test_uea_npz_is_the_bundled_set(data_folder):
-    data = read(data_folder / "uea" / "JapaneseVowels.npz")
-    X, y = load_japanese_vowels()
-    assert same(data.X, [x.astype(np.float32) for x in X])
-    assert_array_equal(data.y, y)
-
-
 def test_names_that_count_up_are_no_series(tmp_path):
     path = tmp_path / "frame.csv"
     rows = [f"{'ab'[i % 2]},{','.join(f'{i + j / 10}' for j in range(6))}" for i in range(4)]
@@ -873,16 +844,6 @@ def test_names_that_count_up_are_no_series(tmp_path):
     data = read(path)
     assert len(data) == 4
     assert data.y.tolist() == ["a", "b", "a", "b"]
-
-
-def test_padding_is_cut_off_where_lengths_say_so(tmp_path):
-    X = np.arange(60.0).reshape(2, 3, 10)
-    np.savez(tmp_path / "padded.npz", X=X, y=np.array([0, 1]), lengths=np.array([10, 4]))
-    data = read(tmp_path / "padded.npz")
-    assert data.X.lengths.tolist() == [10, 4]
-    np.savez(tmp_path / "wrong.npz", X=X, y=np.array([0, 1]), lengths=np.array([10, 40]))
-    with pytest.raises(ReadError, match="lengths are not one whole number"):
-        read(tmp_path / "wrong.npz")
 
 
 def test_one_part_alone_is_no_split(tmp_path):

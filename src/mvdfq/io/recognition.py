@@ -61,8 +61,7 @@ HEADER = ("label", "group", "strands")
 FIRST = ("time_first",)
 WIDE = ("label", "id", "group", "missing")
 FOLDER = (*(name for name in COLUMNS if name != "id"), "elsewhere")
-# In the order in which they are tried: profiles in an .npz file are also arrays, and a long table
-# is also a wide table.
+# In the order in which they are tried: a long table is also a wide table.
 RECORDS: list[Format] = [
     Format("audio", holds_sound, audio.read, RECIPE, SOUND, False, True),
     Format("fasta", fasta.is_fasta, fasta.read, HEADER, LETTERS, False, True),

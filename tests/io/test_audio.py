@@ -477,7 +477,7 @@ FAULTS = {
     "cancelled": (lambda path: write(path, np.outer(tone(), [1, -1])), "is silent"),
     "not finite": (with_nan, "sample 777 is not a finite number"),
     "rate": (lambda path: write(path, rate=500), "500 samples per second"),
-    "dead link": (no_link, "is a link to a file that does not exist"),
+    "dead link": (no_link, "cannot be opened .No such file"),
     "link to itself": (lambda path: path.symlink_to(path), "cannot be opened"),
     "pipe": (os.mkfifo, "is not a regular file"),
 }
@@ -523,12 +523,14 @@ def test_file_that_may_not_be_read(classes, monkeypatch):
         raise PermissionError(13, "Permission denied", str(file))
 
     monkeypatch.setattr(decoding, "FileIO", refuse)  # root may read everything
-    with pytest.raises(ReadError, match=r"anna_1.wav: permission denied; make the file readable"):
+    with pytest.raises(ReadError, match=r"anna_1.wav: cannot be opened .Permission denied.; check"):
         read_audio(classes)
 
 
 def test_path_that_is_not_there(tmp_path):
-    with pytest.raises(ReadError, match="there is no such file; check the path"):
+    with pytest.raises(ReadError, match=r"nothing: cannot be opened .No such file.*; check"):
+        ReadError, match="nothing: cannot be opened .No such file.*; check the path"
+    ):
         read_audio(tmp_path / "nothing")
     with pytest.raises(ReadError, match="cannot be opened"):
         read_audio(str(tmp_path / "a\0b"))
@@ -543,14 +545,10 @@ def test_name_that_is_not_utf8(classes):
     assert len(read_audio(classes / "high", skip_bad=True)) == 2
 
 
-def test_link_in_a_circle(classes):
+def test_link_in_a_circle_is_not_followed(classes):
     (classes / "low" / "again").symlink_to(classes / "low")
     (classes / "low" / "root").symlink_to(classes)
-    with pytest.raises(ReadError, match=r"low.again: is a link to a folder that contains the link"):
-        read_audio(classes)
-    data = read_audio(classes, skip_bad=True)
-    assert len(data) == 4
-    assert len(data.skipped) == 2
+    assert len(read_audio(classes)) == 4
 
 
 OUT = "is a link that leads out of the folder; copy into the folder what the link leads to"
@@ -567,12 +565,12 @@ def test_links_that_lead_out_of_the_folder_are_not_followed(classes, tmp_path_fa
     data = read_audio(classes, skip_bad=True)
     assert len(data) == 4
     assert len(data.skipped) == 1
-    # a link that stays inside, and a link that the user names, are followed
+    # a link to a file inside, and a link that the user names, are followed
     (classes / place).unlink()
-    (classes / "low/inside").symlink_to(classes / "high")
-    assert len(read_audio(classes)) == 6
+    (classes / "low/inside.wav").symlink_to(classes / "high/ben_1.wav")
+    assert len(read_audio(classes)) == 5
     (elsewhere / "all").symlink_to(classes)
-    assert len(read_audio(elsewhere / "all")) == 6
+    assert len(read_audio(elsewhere / "all")) == 5
 
 
 def test_links_in_metadata_and_in_other_folders_are_not_followed(classes, tmp_path_factory):
@@ -581,7 +579,7 @@ def test_links_in_metadata_and_in_other_folders_are_not_followed(classes, tmp_pa
     (elsewhere / "a.csv").write_text("time,x\n0,1\n1,2\n")
     (classes / "low/c.wav").symlink_to(elsewhere / "c.wav")
     (classes / "metadata.csv").write_text("file_name,label\nlow/c.wav,a\nlow/ben_2.wav,b\n")
-    with pytest.raises(ReadError, match=r"line 2: 'low/c.wav' is a link that leads out"):
+    with pytest.raises(ReadError, match=r"line 2: expected a file in the folder .*'low/c.wav'"):
         read_audio(classes)
     (elsewhere / "metadata.csv").write_text("file_name,label\nlow/ben_2.wav,b\n")
     (classes / "metadata.csv").unlink()
@@ -656,12 +654,12 @@ GOOD = "high/anna_1.wav,h,a\nhigh/ben_1.wav,h,b\nlow/anna_2.wav,l,a\nlow/ben_2.w
 @pytest.mark.parametrize(
     ("line", "problem"),
     [
-        ("low/nobody.wav,l,a", "there is no file 'low/nobody.wav'"),
-        ("low,l,a", "there is no file 'low'"),
-        ("../secret.wav,l,a", "'../secret.wav' lies outside the folder"),
-        ("low/../../secret.wav,l,a", "lies outside the folder"),
-        ("/etc/passwd,l,a", "'/etc/passwd' lies outside the folder"),
-        ("low/ben_2.wav,l,a", "'low/ben_2.wav' is listed a second time"),
+        ("low/nobody.wav,l,a", "found 'low/nobody.wav'"),
+        ("low,l,a", "found 'low'"),
+        ("../secret.wav,l,a", "found '../secret.wav'"),
+        ("low/../../secret.wav,l,a", "found 'low/../../secret.wav'"),
+        ("/etc/passwd,l,a", "found '/etc/passwd'"),
+        ("low/ben_2.wav,l,a", "found 'low/ben_2.wav'"),
         ("low/new.wav,,a", "no label"),
         ("low/new.wav,l", "no group"),
         (",l,a", "no file_name"),
@@ -685,7 +683,7 @@ def test_faulty_line_of_the_table_is_numbered(classes, line, problem):
         ("", "line 1: there is no column 'file_name'"),
         ("name;label\n", "line 1: there is no column 'file_name'; the columns are file_name,label"),
         ("file_name,group\n", "line 1: there is no column 'label'"),
-        ("file_name,label\n\xe9,l\n", "line 2: there is no file '\xe9'"),
+        ("file_name,label\n\xe9,l\n", "line 2: expected a file .* found '\xe9'"),
         ("file_name,label\n", "holds no sound files"),
     ],
 )

@@ -846,6 +846,11 @@ def test_names_that_count_up_are_no_series(tmp_path):
     assert data.y.tolist() == ["a", "b", "a", "b"]
 
 
+def test_lengths_of_padded_arrays_are_refused(tmp_path):
+    np.savez(tmp_path / "padded.npz", X=CUBE, y=[0, 1], lengths=[4, 2])
+    refused(tmp_path / "padded.npz", "array 'lengths' is not understood; mvdfq.io.write_npz")
+
+
 def test_one_part_alone_is_no_split(tmp_path):
     np.savez(tmp_path / "train.npz", X_train=np.ones((4, 2, 9)), y_train=np.arange(4) % 2)
     assert read(tmp_path / "train.npz").split is None

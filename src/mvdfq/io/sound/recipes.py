@@ -233,29 +233,7 @@ AUDIO_RECIPES = {
 
 
 def audio_recipe(recipe: AudioRecipe | str | None, silence: str | None = None) -> AudioRecipe:
-    """Return the recipe of that name, the default for None, or the recipe itself.
-
-    Parameters
-    ----------
-    recipe : AudioRecipe, str or None
-        A recipe, or a name in `AUDIO_RECIPES`, with ``+delta`` or ``+fft64`` after it for the
-        rows to be added.
-    silence : {"missing", "keep"}, default=None
-        Replaces the setting of the recipe.
-
-    Returns
-    -------
-    recipe : AudioRecipe
-        The recipe.
-
-    Examples
-    --------
-    >>> from mvdfq.io import audio_recipe
-    >>> audio_recipe(None).sr, audio_recipe("gtzan").sr
-    (16000, 22050)
-    >>> audio_recipe("gtzan+fft64").n_rows
-    77
-    """
+    """Return the recipe itself, the default for None, or a recipe by name, such as gtzan+delta."""
     if silence is not None:
         return replace(audio_recipe(recipe), silence=silence)
     if isinstance(recipe, AudioRecipe):

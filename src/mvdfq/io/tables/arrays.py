@@ -169,6 +169,9 @@ def _foreign(source: Source, arrays: Arrays, time_first: bool, part: str = "") -
     values = arrays[key]
     if not isinstance(values, list) and values.dtype.kind not in "biuf":
         source.fail(f"array {key!r} is of dtype {values.dtype}", "sequences are numbers")
+    if padded := sorted({"lengths", "length", "len"} & arrays.keys()):
+        hint = "mvdfq.io.write_npz writes sequences of unequal lengths"
+        source.fail(f"array {padded[0]!r} is not understood", hint)
     is_array = not isinstance(values, list)
     if is_array and (values.ndim not in (2, 3) or 0 in values.shape):
         wanted = "(n_sequences, n_channels, n_timepoints) or, univariate,"

@@ -21,7 +21,7 @@ from time import perf_counter
 import numpy as np
 from accuracy_methods import ours
 
-from mvdfq.io import read_series
+from mvdfq.io import read
 
 # The 30 multivariate problems of the archive, as published in 2018.
 PROBLEMS = """
@@ -46,7 +46,7 @@ def problems(archive):
 
 def load(files):
     """Return the sequences of both parts, their labels as codes, the classes and the train size."""
-    parts = [read_series(file) for file in files]
+    parts = [read(file) for file in files]
     classes, codes = np.unique(np.concatenate([part.y for part in parts]), return_inverse=True)
     return [x for part in parts for x in part.X], codes, classes, len(parts[0].y)
 

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from mvdfq.io import ReadError, read, read_series, recognise, recognition
+from mvdfq.io import ReadError, read, recognise, recognition
 
 TEXT = "!spaced\nup 1 2 3\ndown 4 5\n"
 
@@ -27,14 +27,13 @@ def spaced():
     recognition.RECORDS.remove(record)
 
 
-@pytest.mark.parametrize("function", [read, read_series])
-def test_a_file_is_recognised_and_read(function, tmp_path):
+def test_a_file_is_recognised_and_read(tmp_path):
     path = tmp_path / "no ending"
     path.write_bytes(gzip.compress(TEXT.encode()))
     assert recognise(path) == "spaced"
-    data = function(path)
+    data = read(path)
     assert (data.X.lengths.tolist(), data.y.tolist()) == ([3, 2], ["up", "down"])
-    assert len(function(path, "spaced")) == 2
+    assert len(read(path, "spaced")) == 2
 
 
 def test_a_broken_line_is_named_or_skipped(tmp_path):

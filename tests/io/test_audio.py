@@ -15,12 +15,12 @@ import scipy.signal
 from numpy.testing import assert_allclose, assert_array_equal
 
 from mvdfq import SequenceClassifier
-from mvdfq.io import FolderBlocks, list_parts, read
+from mvdfq.io import list_parts, read
 from mvdfq.io.sound import decoding, spectral
 from mvdfq.io.sound.audio import audio_features, read_audio
 from mvdfq.io.sound.decoding import holds_sound, resampled
 from mvdfq.io.sound.feature_cache import FeatureCache
-from mvdfq.io.sound.recipes import AUDIO_RECIPES, AudioRecipe, audio_recipe, log_bands
+from mvdfq.io.sound.recipes import AUDIO_RECIPES, AudioRecipe, audio_recipe
 from mvdfq.io.source import Glimpse, ReadError
 
 soundfile = pytest.importorskip("soundfile")
@@ -130,7 +130,6 @@ def test_gtzan_recipe_is_the_one_written_down():
     rows = replace(AUDIO_RECIPES["gtzan"], fft64=True).features([y])
     assert rows.shape == (77, 1 + (len(y) - 551) // 276)
     assert_allclose(rows, np.concatenate([coefficients, bands]), atol=1e-9)
-    assert_allclose(log_bands(y), bands, atol=1e-9)
 
 
 def test_frames_of_a_gtzan_clip_are_as_many_as_in_the_set():
@@ -183,7 +182,7 @@ def test_hops_longer_than_a_frame_keep_their_places(hop):
         ({"win_length": 4096}, "win_length must be from 1 to n_fft=2048"),
         ({"center": "middle"}, "center must be one of .* got 'middle'"),
         ({"log": "log2"}, "log must be one of"),
-        ({"fft64": True, "n_fft": 1000}, "64 bands must divide the 500 bins"),
+        ({"fft64": True, "n_fft": 1000}, "n_fft must be a multiple of 128"),
     ],
 )
 def test_recipe_that_makes_no_sense_is_refused(options, message):
@@ -191,23 +190,9 @@ def test_recipe_that_makes_no_sense_is_refused(options, message):
         AudioRecipe(**options)
 
 
-@pytest.mark.parametrize(
-    ("y", "message"),
-    [
-        (np.zeros((2, 9)), r"1-D array of floating-point samples, got shape \(2, 9\)"),
-        (np.zeros(9, dtype=np.int16), "dtype int16; integer samples are divided"),
-        ([], r"shape \(0,\)"),
-        ([0.0, np.nan], "Sample 1 of y is not finite"),
-    ],
-)
-def test_signal_that_is_none_is_refused(y, message):
-    with pytest.raises(ValueError, match=message):
-        log_bands(y)
-
-
 def test_signal_shorter_than_a_frame_is_refused():
     with pytest.raises(ValueError, match="shorter than a frame"):
-        log_bands(noise()[:100], center=False)
+        AudioRecipe(center=False).features([noise()[:100]])
 
 
 def test_empty_mel_bands_are_told():
@@ -492,7 +477,7 @@ FAULTS = {
     "cancelled": (lambda path: write(path, np.outer(tone(), [1, -1])), "is silent"),
     "not finite": (with_nan, "sample 777 is not a finite number"),
     "rate": (lambda path: write(path, rate=500), "500 samples per second"),
-    "dead link": (no_link, "is a link to a file that does not exist"),
+    "dead link": (no_link, "cannot be opened .No such file"),
     "link to itself": (lambda path: path.symlink_to(path), "cannot be opened"),
     "pipe": (os.mkfifo, "is not a regular file"),
 }
@@ -538,12 +523,12 @@ def test_file_that_may_not_be_read(classes, monkeypatch):
         raise PermissionError(13, "Permission denied", str(file))
 
     monkeypatch.setattr(decoding, "FileIO", refuse)  # root may read everything
-    with pytest.raises(ReadError, match=r"anna_1.wav: permission denied; make the file readable"):
+    with pytest.raises(ReadError, match=r"anna_1.wav: cannot be opened .Permission denied.; check"):
         read_audio(classes)
 
 
 def test_path_that_is_not_there(tmp_path):
-    with pytest.raises(ReadError, match="there is no such file; check the path"):
+    with pytest.raises(ReadError, match=r"nothing: cannot be opened .No such file.*; check"):
         read_audio(tmp_path / "nothing")
     with pytest.raises(ReadError, match="cannot be opened"):
         read_audio(str(tmp_path / "a\0b"))
@@ -558,14 +543,10 @@ def test_name_that_is_not_utf8(classes):
     assert len(read_audio(classes / "high", skip_bad=True)) == 2
 
 
-def test_link_in_a_circle(classes):
+def test_link_in_a_circle_is_not_followed(classes):
     (classes / "low" / "again").symlink_to(classes / "low")
     (classes / "low" / "root").symlink_to(classes)
-    with pytest.raises(ReadError, match=r"low.again: is a link to a folder that contains the link"):
-        read_audio(classes)
-    data = read_audio(classes, skip_bad=True)
-    assert len(data) == 4
-    assert len(data.skipped) == 2
+    assert len(read_audio(classes)) == 4
 
 
 OUT = "is a link that leads out of the folder; copy into the folder what the link leads to"
@@ -582,12 +563,12 @@ def test_links_that_lead_out_of_the_folder_are_not_followed(classes, tmp_path_fa
     data = read_audio(classes, skip_bad=True)
     assert len(data) == 4
     assert len(data.skipped) == 1
-    # a link that stays inside, and a link that the user names, are followed
+    # a link to a file inside, and a link that the user names, are followed
     (classes / place).unlink()
-    (classes / "low/inside").symlink_to(classes / "high")
-    assert len(read_audio(classes)) == 6
+    (classes / "low/inside.wav").symlink_to(classes / "high/ben_1.wav")
+    assert len(read_audio(classes)) == 5
     (elsewhere / "all").symlink_to(classes)
-    assert len(read_audio(elsewhere / "all")) == 6
+    assert len(read_audio(elsewhere / "all")) == 5
 
 
 def test_links_in_metadata_and_in_other_folders_are_not_followed(classes, tmp_path_factory):
@@ -596,7 +577,7 @@ def test_links_in_metadata_and_in_other_folders_are_not_followed(classes, tmp_pa
     (elsewhere / "a.csv").write_text("time,x\n0,1\n1,2\n")
     (classes / "low/c.wav").symlink_to(elsewhere / "c.wav")
     (classes / "metadata.csv").write_text("file_name,label\nlow/c.wav,a\nlow/ben_2.wav,b\n")
-    with pytest.raises(ReadError, match=r"line 2: 'low/c.wav' is a link that leads out"):
+    with pytest.raises(ReadError, match=r"line 2: expected a file in the folder .*'low/c.wav'"):
         read_audio(classes)
     (elsewhere / "metadata.csv").write_text("file_name,label\nlow/ben_2.wav,b\n")
     (classes / "metadata.csv").unlink()
@@ -605,7 +586,7 @@ def test_links_in_metadata_and_in_other_folders_are_not_followed(classes, tmp_pa
         read_audio(classes)
     folder = tmp_path_factory.mktemp("tables")
     (folder / "a.csv").symlink_to(elsewhere / "a.csv")
-    for attempt in (read, FolderBlocks, lambda folder: list_parts(folder, "*.csv")):
+    for attempt in (read, list_parts, lambda folder: list_parts(folder, "*.csv")):
         with pytest.raises(ReadError, match=f"a.csv: {OUT}"):
             attempt(folder)
     folder = tmp_path_factory.mktemp("pair")
@@ -671,12 +652,12 @@ GOOD = "high/anna_1.wav,h,a\nhigh/ben_1.wav,h,b\nlow/anna_2.wav,l,a\nlow/ben_2.w
 @pytest.mark.parametrize(
     ("line", "problem"),
     [
-        ("low/nobody.wav,l,a", "there is no file 'low/nobody.wav'"),
-        ("low,l,a", "there is no file 'low'"),
-        ("../secret.wav,l,a", "'../secret.wav' lies outside the folder"),
-        ("low/../../secret.wav,l,a", "lies outside the folder"),
-        ("/etc/passwd,l,a", "'/etc/passwd' lies outside the folder"),
-        ("low/ben_2.wav,l,a", "'low/ben_2.wav' is listed a second time"),
+        ("low/nobody.wav,l,a", "found 'low/nobody.wav'"),
+        ("low,l,a", "found 'low'"),
+        ("../secret.wav,l,a", "found '../secret.wav'"),
+        ("low/../../secret.wav,l,a", "found 'low/../../secret.wav'"),
+        ("/etc/passwd,l,a", "found '/etc/passwd'"),
+        ("low/ben_2.wav,l,a", "found 'low/ben_2.wav'"),
         ("low/new.wav,,a", "no label"),
         ("low/new.wav,l", "no group"),
         (",l,a", "no file_name"),
@@ -700,7 +681,7 @@ def test_faulty_line_of_the_table_is_numbered(classes, line, problem):
         ("", "line 1: there is no column 'file_name'"),
         ("name;label\n", "line 1: there is no column 'file_name'; the columns are file_name,label"),
         ("file_name,group\n", "line 1: there is no column 'label'"),
-        ("file_name,label\n\xe9,l\n", "line 2: there is no file '\xe9'"),
+        ("file_name,label\n\xe9,l\n", "line 2: expected a file .* found '\xe9'"),
         ("file_name,label\n", "holds no sound files"),
     ],
 )

@@ -16,7 +16,6 @@ from mvdfq.io.letters.labels import ROLES, homology_tasks, read_splits
 from mvdfq.io.letters.profiles import (
     is_profile,
     log_odds_to_probabilities,
-    read_profile_npz,
     read_profiles,
 )
 from mvdfq.io.letters.residues import (
@@ -707,62 +706,6 @@ def test_profiles_go_into_the_kernel(tmp_path):
     assert 0.5 < K[0, 1] < 1
 
 
-def npz(folder, **changes):
-    arrays = {
-        "pssm": np.arange(140.0).reshape(7, 20),
-        "start": [0, 3, 7],
-        "ids": ["a", "b"],
-        "label": [1, 0],
-        "folds": ["a.1\t-\tGlobin", "b.1"],
-        "columns": ORDER,
-    }
-    arrays |= changes
-    np.savez(folder / "p.npz", **{k: v for k, v in arrays.items() if v is not None})
-    return folder / "p.npz"
-
-
-def test_npz_of_profiles(tmp_path):
-    path = npz(tmp_path)
-    data = read_profile_npz(path)
-    assert (data.names, data.y.tolist()) == (["a", "b"], ["b.1", "a.1"])
-    assert data.X[1][:, 0].tolist() == [60 + ORDER.index(a) for a in AMINO_ACIDS]
-    assert looks_like(is_profile, path)
-    data = read(path, labels={"a": "x", "b": "y"})
-    assert (data.names, data.y.tolist(), data.groups) == (["a", "b"], ["x", "y"], None)
-    assert read_profiles(path).y.tolist() == ["b.1", "a.1"]
-    refused("call log_odds_to_probabilities", read_profiles, path, values="probabilities")
-    data = read_profile_npz(npz(tmp_path, ids=None, label=None, columns=None))
-    assert (data.names, data.y) == (["0", "1"], None)
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"pssm": None}, "there is no array 'pssm'"),
-        ({"pssm": np.zeros((7, 19))}, r"pssm must be \(n_positions, 20\) numbers"),
-        ({"pssm": np.full((7, 20), 1e300)}, "pssm holds infinite values"),
-        ({"start": [0, 8]}, "start must be whole numbers that rise from 0 to 7"),
-        ({"start": [0, 5, 3, 7]}, "start must be whole numbers that rise"),
-        ({"start": 7}, "start must be whole numbers that rise"),
-        ({"columns": "ABC"}, "columns must be the 20 amino acids"),
-        ({"label": [2, 0]}, "label must number the 2 folds from 0"),
-        ({"ids": ["a"]}, r"array 'ids' has shape \(1,\), expected \(2,\)"),
-        ({"pssm": np.array([object()])}, "pickled Python objects, which are never loaded"),
-    ],
-)
-def test_bad_npz(tmp_path, changes, message):
-    refused(message, read_profile_npz, npz(tmp_path, **changes))
-
-
-def test_what_is_no_npz(tmp_path):
-    np.save(tmp_path / "one.npy", np.zeros(3))
-    refused("the archive is damaged", read_profile_npz, tmp_path / "one.npy")
-    refused("the archive is damaged", read_profile_npz, write(tmp_path, TWO))
-    whole = npz(tmp_path).read_bytes()
-    refused("the archive is damaged", read_profile_npz, write(tmp_path, whole[:-30], "p.npz"))
-    assert not looks_like(is_profile, tmp_path / "one.npy")
-
-
 # The sets of the paper
 
 
@@ -784,12 +727,3 @@ def test_remote_homologues_are_found(data_folder):
     clf = SequenceClassifier(kernel="sssk", C=1.0, class_weight="balanced").fit(X, task.y_train)
     scores = clf.decision_function([data.X[i] for i in task.test])
     assert roc_auc_score(task.y_test, scores) > 0.95
-
-
-@pytest.mark.data
-def test_profiles_of_the_edd_set(data_folder):
-    data = read_profile_npz(data_folder / "proteins" / "EDD_pssm.npz")
-    assert (len(data), len(np.unique(data.y))) == (3397, 27)
-    # Bits over equal frequencies: where they are not rounded, probabilities sum to 1 as they are.
-    sums = (2.0**data.X.data / 20).sum(axis=0)
-    assert np.mean(np.abs(sums - 1) < 0.01) > 0.98

@@ -20,7 +20,7 @@ from numpy.testing import assert_array_equal
 import mvdfq
 from conftest import size
 from mvdfq import check_sequences, load_japanese_vowels
-from mvdfq.io import FORMATS, read_series, recognise, write_npz, write_ts
+from mvdfq.io import FORMATS, read, recognise, write_npz, write_ts
 from mvdfq.io.dataset import Dataset
 from mvdfq.io.letters import profiles
 from mvdfq.io.source import ReadError
@@ -81,7 +81,7 @@ def same(X, Y):
 def refused(path, match, **options):
     """The error that reading raises; it names the file, and says what `match` does."""
     with pytest.raises(ReadError, match=match) as caught:
-        read_series(path, **options)
+        read(path, **options)
     assert str(path) in str(caught.value)
     return caught.value
 
@@ -90,7 +90,7 @@ def refused(path, match, **options):
 
 
 def test_ts(write):
-    data = read_series(write(TS, "toy.ts"))
+    data = read(write(TS, "toy.ts"))
     rows = [[[1, 2, np.nan], [4, 5, 6]], [[1.5, np.nan, 3, 0.004], [5, 6, 7, 8]]]
     assert same(data.X, [np.array(x) for x in rows])
     assert data.y.tolist() == ["sitting down", "up"]
@@ -109,14 +109,14 @@ def test_ts(write):
     ],
 )
 def test_ts_in_other_dress(write, change):
-    assert same(read_series(write(change(TS))).X, read_series(write(TS)).X)
+    assert same(read(write(change(TS))).X, read(write(TS)).X)
 
 
 @pytest.mark.parametrize("text", [TS, ARFF, LONG, WIDE])
 def test_compressed_text(write, text):
     plain, packed = write(text, "plain"), write(gzip.compress(text.encode()), "packed")
     assert recognise(packed) == recognise(plain)
-    assert same(read_series(packed).X, read_series(plain).X)
+    assert same(read(packed).X, read(plain).X)
     refused(write(gzip.compress(text.encode())[:-12], "cut.gz"), "cut short|damaged|recognised")
     refused(packed, "more than 20 bytes", max_bytes=20)
 
@@ -124,31 +124,28 @@ def test_compressed_text(write, text):
 def test_ts_without_labels_and_with_targets(write):
     bare = TS.replace("@classLabel true sitting down up", "@classLabel false")
     bare = bare.replace(":sitting down", "").replace(":up", ":")  # aeon leaves the colon
-    assert read_series(write(bare)).y is None
+    assert read(write(bare)).y is None
     target = "@univariate true\n@targetLabel true\n@data\n1,2:0.5\n3,4:-1e3\n"
-    assert read_series(write(target)).y.tolist() == [0.5, -1000]
+    assert read(write(target)).y.tolist() == [0.5, -1000]
 
 
 def test_ts_with_times(write):
     head = "@timeStamps true\n@classLabel true 1\n@data\n"
     start, end = "2007-01-01 00:00:00", "2007-01-01 00:01:00"
-    data = read_series(write(head + f"({start},4),({end},5):({start},6),({end},?):1\n"))
+    data = read(write(head + f"({start},4),({end},5):({start},6),({end},?):1\n"))
     assert same(data.X, [np.array([[4, 5], [6, np.nan]])])
     assert data.X.sampling_rate == pytest.approx(1 / 60)
     assert (
-        read_series(
-            write(head + "(0,4),(0.5,5),(1,5):1\n(3,4),(3.5,5):1\n(7,1):1\n")
-        ).X.sampling_rate
-        == 2
+        read(write(head + "(0,4),(0.5,5),(1,5):1\n(3,4),(3.5,5):1\n(7,1):1\n")).X.sampling_rate == 2
     )
-    assert read_series(write(head + "(0,4),(2,5):1\n")).X.sampling_rate is None  # of what?
-    data = read_series(write(head + "(0,4),(0.5,5):1\n(0,4),(2.5,5):1\n"))
+    assert read(write(head + "(0,4),(2,5):1\n")).X.sampling_rate is None  # of what?
+    data = read(write(head + "(0,4),(0.5,5):1\n(0,4),(2.5,5):1\n"))
     assert data.X.sampling_rate is None
     assert "the times are 0.5 apart in one series and 2.5 in another" in data.remarks[0]
-    refused(write(head + "(0,4),(1,5):(0,4),(2,5):1\n"), "line 4: channel 2 has other times")
-    refused(write(head + "(0,4),(1,5):(1,4),(2,5):1\n"), "line 4: channel 2 has other times")
-    refused(write(head + "(0,4),(1,5),(3,6):1\n"), "line 4: times are not evenly spaced")
-    refused(write(head + "(0,4),(0,5):1\n"), "line 4: times do not increase after '0'")
+    for pairs, n in [("(0,4),(1,5):(0,4),(2,5)", 2), ("(0,4),(1,5):(1,4),(2,5)", 2)]:
+        refused(write(f"{head}{pairs}:1\n"), f"line 4: channel {n}: the times .* differ")
+    for pairs in ("(0,4),(1,5),(3,6)", "(0,4),(0,5)", "(1,4),(0,5)"):
+        refused(write(f"{head}{pairs}:1\n"), "line 4: channel 1: the times do not rise in even")
     refused(write(head + "4,5:1\n"), r"line 4: '4,5' is not a list of \(time,value\) pairs")
 
 
@@ -164,15 +161,9 @@ def test_ts_with_times(write):
         (":up", ":?", "line 10: the label is missing"),
         (":up", ":", "line 10: the label is missing"),
         ("1.5,NaN,3,4e-3:5,6,7,8:up", "1.5,NaN", "line 10: no label"),
-        ("@dimensions 2", "@dimensions 3", "line 9: 2 channels, expected 3"),
-        ("@dimensions 2", "@dimensions x", "line 5: @dimensions must be a positive number"),
-        ("@univariate false", "@univariate maybe", "line 4: @univariate must be true or false"),
-        ("@univariate false\n@dimensions 2", "@univariate true", "line 8: 2 channels in a file"),
-        ("@univariate false", "@univariate true", "univariate, but with 2 dimensions"),
-        ("@equalLength false", "@equalLength true", "line 10: length 4, expected 3"),
-        ("@equalLength false", "@seriesLength 7", "line 9: length 3, expected 7"),
         ("@classLabel true sitting down up\n", "", "line 7: @data without @classLabel"),
         ("@data", "", "line 9: '1,2,.*' before @data"),
+        ("@timeStamps false", "@timeStamps no", "line 3: @timestamps must be true or false"),
         ("4e-3", "\0", "line 10: binary data"),
     ],
 )
@@ -191,35 +182,32 @@ def test_cut_ts(write):
 
 
 def test_relational_arff(write):
-    data = read_series(write(ARFF))
+    data = read(write(ARFF))
     rows = [[[1, 2, np.nan], [4, 5, 6]], [[1.5, 2, 3], [4, 5, 6]], [[1], [4]]]
     assert same(data.X, [np.array(x, dtype=float) for x in rows])
     assert data.y.tolist() == ["sitting down", "up", "d'accord"]
 
 
 def test_plain_arff(write):
-    data = read_series(write(PLAIN_ARFF + "?,3,y\n"))
+    data = read(write(PLAIN_ARFF + "?,3,y\n"))
     assert same(data.X, [np.array([[1.0, 2]]), np.array([[np.nan, 3]])])
     assert data.y.tolist() == ["x", "y"]
-    assert read_series(write(PLAIN_ARFF), label="c").y.tolist() == ["x"]
+    assert read(write(PLAIN_ARFF), label="c").y.tolist() == ["x"]
     refused(write(PLAIN_ARFF), "no attribute 'speaker'", label="speaker")
-    refused(write(PLAIN_ARFF), r"types \['nominal', 'numeric'\]", label=None)
+    refused(write(PLAIN_ARFF), "line 6: channel 1: value 3 is 'x', not a number", label="none")
 
 
 @pytest.mark.parametrize(
     ("old", "new", "match"),
     [
         ("4,5,6','sit", "4,5','sit", "line 10: channels of different lengths"),
-        ("@attribute t1 REAL\n", "", "line 9: 3 values per channel, the header says 2"),
         ("4,5,6','sit", "4,x,6','sit", "line 10: channel 2: value 2 is 'x', not a number"),
         (r"\n4,5,6" + '",up', '",up', "line 12: 1 channels, expected 2"),
-        ('",up', '",left', "line 12: label 'left' is not among the declared labels"),
         ('",up', '",?', "line 12: the label is missing"),
         ('",up', '"', "line 12: 1 values, expected 2"),
         ('",up', ",up", "line 12: a quote is not closed"),
-        ('"1.5', '{0 "1.5', "line 12: a sparse line"),
-        ("t1 REAL", "t1 date", "line 5: attribute 't1' within 'bag' is 'date'"),
-        ("@end bag\n", "", "line 7: attribute 'the class' within 'bag'"),
+        ('"1.5', '{0 "1.5', "line 12: a quote is not closed"),
+        ("@end bag\n", "", "line 9: 2 values, expected 1"),
         ("@data", "@dat", "line 9: '@dat' is not an attribute"),
     ],
 )
@@ -241,7 +229,7 @@ def test_broken_arff(write, old, new, match):
 def test_arff_with_many_spaces_is_refused_at_once(write, line):
     text = ARFF.replace("@data", "@data\n" + line) if line[0] != "@" else line + "\n" + ARFF
     begin = perf_counter()
-    refused(write(text, "toy.arff"), "line ")
+    refused(write(text, "toy.arff"), "line |no attribute")
     assert perf_counter() - begin < 2
 
 
@@ -288,7 +276,7 @@ def test_npz_keeps_everything(tmp_path):
         sampling_rate=12.5,
     )
     write_npz(path, X, y=[3, 4], names=["a", "b"], groups=["g", "h"], split=["train", "test"])
-    data = read_series(path)
+    data = read(path)
     assert same(data.X, X)
     for key in ("channel_names", "sampling_rate", "symbolic"):
         assert getattr(data.X, key) == getattr(X, key)
@@ -308,15 +296,14 @@ CUBE = np.arange(24.0).reshape(2, 3, 4)
         {"X": CUBE, "y": np.array(["a", "b"])},
         {"x": CUBE, "labels": np.array([b"a", b"b"])},
         {"data": np.asfortranarray(CUBE), "label": np.array([["a"], ["b"]])},
-        {"values": np.concatenate(CUBE, axis=1), "lengths": [4, 4], "y": ["a", "b"]},
-        {"values": np.concatenate(CUBE, axis=1).T, "len": [4, 4], "y": ["a", "b"]},
+        {"values": CUBE, "y": ["a", "b"]},
         {"X_train": CUBE[:1], "y_train": ["a"], "X_test": CUBE[1:], "y_test": ["b"]},
         {"train_x": CUBE[:1], "train_y": ["a"], "test_x": CUBE[1:], "test_y": ["b"]},
     ],
 )
 def test_foreign_npz(tmp_path, arrays):
     np.savez(tmp_path / "data.npz", **arrays)
-    data = read_series(tmp_path / "data.npz")
+    data = read(tmp_path / "data.npz")
     assert same(data.X, CUBE)
     assert data.y.tolist() == ["a", "b"]
     if len(arrays) == 4:
@@ -326,10 +313,10 @@ def test_foreign_npz(tmp_path, arrays):
 def test_npy(tmp_path):
     path = tmp_path / "data.npy"
     np.save(path, CUBE)
-    assert same(read_series(path).X, CUBE)
-    assert same(read_series(path, time_first=True).X, CUBE.transpose(0, 2, 1))
+    assert same(read(path).X, CUBE)
+    assert same(read(path, time_first=True).X, CUBE.transpose(0, 2, 1))
     np.save(path, CUBE[0])
-    assert read_series(path).X.n_rows == 1
+    assert read(path).X.n_rows == 1
     np.save(path, CUBE[0, 0])
     refused(path, r"shape \(4,\) cannot be")
 
@@ -394,7 +381,7 @@ def test_broken_npz(tmp_path, change, match):
     ],
 )
 def test_wide(write, text):
-    data = read_series(write(text))
+    data = read(write(text))
     assert recognise(write(text)) == "wide-csv"
     assert same(data.X, [np.array([[1.0, 2, 3]]), np.array([[4, np.nan, 6]]), np.array([[7.0, 8]])])
     assert data.y.tolist() == ["up", "down", "up"]
@@ -402,16 +389,16 @@ def test_wide(write, text):
 
 def test_wide_with_numbers_for_labels(write):
     text = "1,0.5,0.25\n2,0.5,0.125\n1,0.5,0.5\n2,0.1,0.2\n"
-    assert read_series(write(text)).y.tolist() == ["1", "2", "1", "2"]
+    assert read(write(text)).y.tolist() == ["1", "2", "1", "2"]
     unclear = write("1,0.5,1\n2,0.5,2\n1,0.5,1\n2,0.1,2\n")
     assert "label=-1" in refused(unclear, "not clear which column holds the label").hint
-    assert read_series(unclear, label=-1).y.tolist() == ["1", "2", "1", "2"]
-    assert read_series(unclear, label=None).y is None
-    assert read_series(unclear, label=None).X.lengths.tolist() == [3] * 4
+    assert read(unclear, label=-1).y.tolist() == ["1", "2", "1", "2"]
+    assert read(unclear, label="none").y is None
+    assert read(unclear, label="none").X.lengths.tolist() == [3] * 4
 
 
 def test_wide_with_ids_and_groups(write):
-    data = read_series(write("id,t0,t1,group,kind\nq,1,2,g,up\nr,3,4,h,down\n"), label="kind")
+    data = read(write("id,t0,t1,group,kind\nq,1,2,g,up\nr,3,4,h,down\n"), label="kind")
     assert [data.names, data.y.tolist(), data.groups.tolist()] == [
         ["q", "r"],
         ["up", "down"],
@@ -440,7 +427,7 @@ def test_broken_wide(write, text, match):
 
 
 def test_long(write):
-    data = read_series(write(LONG))
+    data = read(write(LONG))
     assert same(data.X, [np.array([[1, np.nan], [4, 5]]), np.array([[3.0], [6]])])
     assert data.X.channel_names == ("x", "y")
     assert [data.names, data.y.tolist(), data.groups.tolist()] == [
@@ -452,7 +439,7 @@ def test_long(write):
 
 def test_long_keeps_the_order_of_ids_and_takes_them_interleaved(write):
     text = "time;id;x\n2020-01-01;10;1\n2020-01-01;9;2\n2020-01-02T12:00;10;3\n"
-    data = read_series(write(text))
+    data = read(write(text))
     assert data.names == ["10", "9"]
     assert same(data.X, [np.array([[1.0, 3]]), np.array([[2.0]])])
     assert data.y is None
@@ -460,13 +447,13 @@ def test_long_keeps_the_order_of_ids_and_takes_them_interleaved(write):
 
 def test_text_becomes_symbols_that_do_not_depend_on_the_file(write):
     head = "id,time,step,x\n"
-    one = read_series(write(head + "a,0,A,1\na,1,walk,2\na,2,,3\n"))
-    two = read_series(write(head + "a,0,B,1\na,1,run,2\na,2,walk,3\na,3,A,3\n"))
+    one = read(write(head + "a,0,A,1\na,1,walk,2\na,2,,3\n"))
+    two = read(write(head + "a,0,B,1\na,1,run,2\na,2,walk,3\na,3,A,3\n"))
     assert one.X.symbolic == two.X.symbolic == (True, False)
     assert one.X.data[0, 0] == two.X.data[0, 3] == ord("A")
     assert one.X.data[0, 1] == two.X.data[0, 2] > 0x10FFFF
     assert np.isnan(one.X.data[0, 2])
-    listed = read_series(write(head + "a,0,2,1\na,1,walk,2\n"), categories={"step": [2, "walk"]})
+    listed = read(write(head + "a,0,2,1\na,1,walk,2\n"), categories={"step": [2, "walk"]})
     assert listed.X.data[0].tolist() == [0, 1]
 
 
@@ -491,7 +478,7 @@ def test_broken_long(write, old, new, match):
     path = write(LONG.replace(old, new))
     refused(path, match, format="long-csv")
     if "line 1:" not in match:
-        data = read_series(path, "long-csv", skip_bad=True)
+        data = read(path, "long-csv", skip_bad=True)
         assert len(data) == len(data.skipped) == 1
         assert data.skipped[0].path == str(path)
 
@@ -511,7 +498,7 @@ def test_parquet_is_read_as_the_long_table_it_is(write, tmp_path):
     table["state"] = ["A", None, "B"]
     table["time"] = pandas.to_datetime(table["time"], unit="s")
     table.to_parquet(tmp_path / "data.parquet", index=False)
-    data, plain = read_series(tmp_path / "data.parquet"), read_series(write(LONG))
+    data, plain = read(tmp_path / "data.parquet"), read(write(LONG))
     assert recognise(tmp_path / "data.parquet") == "parquet"
     assert same(data.X.data[:2], plain.X.data)
     assert_array_equal(data.X.data[2], [ord("A"), np.nan, ord("B")])
@@ -542,7 +529,7 @@ def test_folder_of_tables_with_a_folder_a_class(write, tmp_path):
     write("time,x,y\n0,1,4\n1,2,5\n", "up/b.csv")
     write("x;y\n3;\n", "down/a.csv")
     (tmp_path / "up" / ".hidden.csv").write_text("nothing")
-    data = read_series(tmp_path)
+    data = read(tmp_path)
     assert recognise(tmp_path) == "csv-folder"
     assert same(data.X, [np.array([[3], [np.nan]]), np.array([[1.0, 2], [4, 5]])])
     assert data.X.channel_names == ("x", "y")
@@ -553,7 +540,7 @@ def test_folder_of_tables_with_a_list(write, tmp_path):
     write("1,2\n3,4\n", "a.csv")
     write("5,6\n", "more/b.csv.gz")
     write("file_name,label,group\na.csv,up,g\nmore/b.csv.gz,down,h\n", "metadata.csv")
-    data = read_series(tmp_path)
+    data = read(tmp_path)
     assert same(data.X, [np.array([[1.0, 3], [2, 4]]), np.array([[5.0], [6]])])
     assert data.X.channel_names is None
     assert [data.y.tolist(), data.groups.tolist()] == [["up", "down"], ["g", "h"]]
@@ -578,9 +565,9 @@ def test_broken_file_in_a_folder(write, tmp_path, content, match):
     write("x,y\n1,2\n", "up/a.csv")
     bad = write(content, "up/b.csv")
     with pytest.raises(ReadError, match=match) as caught:
-        read_series(tmp_path)
+        read(tmp_path)
     assert caught.value.path == str(bad)
-    data = read_series(tmp_path, skip_bad=True)
+    data = read(tmp_path, skip_bad=True)
     assert data.names == ["up/a.csv"]
     assert [error.path for error in data.skipped] == [str(bad)]
 
@@ -589,10 +576,10 @@ def test_list_of_files_must_agree_with_the_folder(write, tmp_path):
     write("x\n1\n", "a.csv")
     write("file_name,label\nb.csv,up\n", "metadata.csv")
     with pytest.raises(ReadError, match=r"metadata\.csv: no column holds names such as 'a\.csv'"):
-        read_series(tmp_path)
+        read(tmp_path)
     write("file_name,label\na.csv,up\na.csv,down\n", "metadata.csv")
     with pytest.raises(ReadError, match=r"metadata\.csv: 'a\.csv' has two labels"):
-        read_series(tmp_path)
+        read(tmp_path)
     (tmp_path / "metadata.csv").unlink()
     write("x\n1\n", "up/c.csv")
     refused(tmp_path, "files must all lie in the folder, or all in sub-folders")
@@ -603,20 +590,20 @@ def test_pair_of_files(write, tmp_path, text, ending):
     write(text, f"toy_TRAIN.{ending}")
     write(text, f"toy_TEST.{ending}")
     for path in (tmp_path, tmp_path / "toy"):
-        data = read_series(path)
+        data = read(path)
         n = len(data) // 2
         assert data.split.tolist() == ["train"] * n + ["test"] * n
         assert same(data.X[:n], data.X[n:])
         assert len(set(data.names)) == 2 * n
     assert recognise(tmp_path / "toy") == recognise(tmp_path) != "csv-folder"
-    assert read_series(tmp_path / f"toy_TRAIN.{ending}").split is None
+    assert read(tmp_path / f"toy_TRAIN.{ending}").split is None
 
 
 def test_format_says_which_of_several_pairs(write, tmp_path):
     for part in ("TRAIN", "TEST"):
         write(TS, f"toy_{part}.ts")
         write(ARFF, f"toy_{part}.arff")
-    assert [len(read_series(tmp_path, kind)) for kind in (None, "ts", "arff")] == [4, 4, 6]
+    assert [len(read(tmp_path, kind)) for kind in (None, "ts", "arff")] == [4, 4, 6]
 
 
 def test_parts_must_agree(write, tmp_path):
@@ -626,7 +613,7 @@ def test_parts_must_agree(write, tmp_path):
     write(TS, "other_TRAIN.ts")
     write(TS, "other_TEST.ts")
     refused(tmp_path, r"several data sets: \['other', 'toy'\]; name one of them")
-    assert len(read_series(tmp_path / "other")) == 4
+    assert len(read(tmp_path / "other")) == 4
 
 
 # ---------------------------------------------------------------------- all formats together
@@ -644,15 +631,15 @@ def test_what_is_no_series_is_not_taken_for_one(write, tmp_path):
         recognise(tmp_path / "nothing")
     refused(tmp_path / "nothing", "no such file or folder")
     with pytest.raises(ValueError, match="format must be one of"):
-        read_series(path, format="xls")
+        read(path, format="xls")
 
 
 @pytest.mark.parametrize("text", [TS, ARFF, WIDE, LONG])
 def test_other_encodings(write, text):
     text = text.replace("up", "\u00fcber")
-    plain = read_series(write(text, "plain"))
+    plain = read(write(text, "plain"))
     for encoding in ("utf-16", "utf-8-sig", "cp1252"):
-        data = read_series(write(text.encode(encoding), "other"))
+        data = read(write(text.encode(encoding), "other"))
         assert same(data.X, plain.X)
         assert data.y.tolist() == plain.y.tolist()
         said = [remark for remark in data.remarks if "read as Windows-1252" in remark]
@@ -672,8 +659,8 @@ def test_bad_series_are_skipped_and_listed(write, text):
     lines = text.splitlines()
     path = write("\n".join([*lines[:-1], lines[-1].replace(",", ",oops,"), *lines[-1:]]))
     refused(path, f"line {len(lines)}: ")
-    data = read_series(path, skip_bad=True)
-    assert same(data.X, read_series(write(text)).X)
+    data = read(path, skip_bad=True)
+    assert same(data.X, read(write(text)).X)
     assert [error.path for error in data.skipped] == [str(path)]
     assert f"line {len(lines)}: " in data.skipped[0].problem
 
@@ -682,7 +669,7 @@ def test_progress_is_told(write, tmp_path):
     told = []
     write(TS, "toy_TRAIN.ts")
     write(TS, "toy_TEST.ts")
-    read_series(tmp_path, progress=lambda done, total: told.append(done / total))
+    read(tmp_path, progress=lambda done, total: told.append(done / total))
     assert told == sorted(told)
     assert told[-1] == 1
 
@@ -727,8 +714,8 @@ IN_ONE_FOLDER = settings(suppress_health_check=[HealthCheck.function_scoped_fixt
 def test_ts_round_trip(tmp_path, drawn, labelled, packed):
     X, labels = drawn
     path = tmp_path / ("data.ts.gz" if packed else "data.ts")
-    write_ts(path, X, labels if labelled else None, comment="two\nlines")
-    data = read_series(path)
+    write_ts(path, X, labels if labelled else None)
+    data = read(path)
     assert same(data.X, X)
     assert data.y is None if not labelled else data.y.tolist() == labels
 
@@ -739,7 +726,7 @@ def test_npz_round_trip(tmp_path, drawn, labelled, rate):
     X, labels = drawn
     X = replace(X, channel_names=tuple(f"c {i}" for i in range(X.n_rows)), sampling_rate=rate)
     write_npz(tmp_path / "data.npz", X, labels if labelled else None)
-    data = read_series(tmp_path / "data.npz")
+    data = read(tmp_path / "data.npz")
     assert same(data.X, X)
     assert (data.X.channel_names, data.X.sampling_rate) == (X.channel_names, rate)
     assert data.y is None if not labelled else data.y.tolist() == labels
@@ -792,7 +779,7 @@ def test_broken_files_lead_to_an_error_by_name_or_to_data(tmp_path, skip_bad):
             with suppress(ReadError):
                 assert recognise(path) in FORMATS
             try:
-                data = read_series(path, rng.choice([kind, None]), skip_bad=skip_bad)
+                data = read(path, rng.choice([kind, None]), skip_bad=skip_bad)
             except ReadError:
                 outcomes.add("refused")
             else:
@@ -814,16 +801,14 @@ def aeon_folder():
 def test_japanese_vowels_of_aeon(split):
     X, y = load_japanese_vowels(split)
     folder = aeon_folder() / "JapaneseVowels"
-    data = read_series(folder if split is None else folder / f"JapaneseVowels_{split.upper()}.ts")
+    data = read(folder if split is None else folder / f"JapaneseVowels_{split.upper()}.ts")
     assert same(data.X, X)
     assert_array_equal(data.y, y)
 
 
 @pytest.mark.parametrize("name", ["BasicMotions", "GunPoint", "ArrowHead"])
 def test_arff_and_ts_of_aeon_hold_the_same(name):
-    arff, ts = (
-        read_series(aeon_folder() / name / f"{name}_TRAIN.{ending}") for ending in ("arff", "ts")
-    )
+    arff, ts = (read(aeon_folder() / name / f"{name}_TRAIN.{ending}") for ending in ("arff", "ts"))
     assert same(arff.X, ts.X)
     assert_array_equal(arff.y, ts.y)
 
@@ -847,60 +832,32 @@ def test_what_aeon_writes_is_read(tmp_path, X, y):
     kind = None if y is None else "regression" if isinstance(y[0], float) else "classification"
     y = None if y is None else np.array(y)
     writers.save_to_ts_file(X, y, label_type=kind, path=str(tmp_path), header="by aeon")
-    data = read_series(tmp_path / "data.ts")
+    data = read(tmp_path / "data.ts")
     assert same(data.X, X)
     assert data.y is y is None or data.y.tolist() == y.tolist()
-
-
-@pytest.mark.data
-@pytest.mark.parametrize("name", ["Libras", "AtrialFibrillation"])
-def test_uea_sets_survive_every_format(data_folder, tmp_path, name):
-    data = read_series(data_folder / "uea" / f"{name}.npz")
-    assert set(data.split) == {"train", "test"}
-    write_ts(tmp_path / "set.ts", data.X, data.y)
-    write_npz(tmp_path / "set.npz", data.X, data.y, data.names, split=data.split)
-    for file in ("set.ts", "set.npz"):
-        again = read_series(tmp_path / file)
-        assert same(again.X, data.X)
-        assert_array_equal(again.y, data.y)
-    assert_array_equal(again.split, data.split)
-    assert again.names == data.names
-
-
-@pytest.mark.data
-def test_uea_npz_is_the_bundled_set(data_folder):
-    data = read_series(data_folder / "uea" / "JapaneseVowels.npz")
-    X, y = load_japanese_vowels()
-    assert same(data.X, [x.astype(np.float32) for x in X])
-    assert_array_equal(data.y, y)
 
 
 def test_names_that_count_up_are_no_series(tmp_path):
     path = tmp_path / "frame.csv"
     rows = [f"{'ab'[i % 2]},{','.join(f'{i + j / 10}' for j in range(6))}" for i in range(4)]
     path.write_text("class,0,1,2,3,4,5\n" + "\n".join(rows) + "\n")
-    data = read_series(path)
+    data = read(path)
     assert len(data) == 4
     assert data.y.tolist() == ["a", "b", "a", "b"]
 
 
-def test_padding_is_cut_off_where_lengths_say_so(tmp_path):
-    X = np.arange(60.0).reshape(2, 3, 10)
-    np.savez(tmp_path / "padded.npz", X=X, y=np.array([0, 1]), lengths=np.array([10, 4]))
-    data = read_series(tmp_path / "padded.npz")
-    assert data.X.lengths.tolist() == [10, 4]
-    np.savez(tmp_path / "wrong.npz", X=X, y=np.array([0, 1]), lengths=np.array([10, 40]))
-    with pytest.raises(ReadError, match="lengths are not one whole number"):
-        read_series(tmp_path / "wrong.npz")
+def test_lengths_of_padded_arrays_are_refused(tmp_path):
+    np.savez(tmp_path / "padded.npz", X=CUBE, y=[0, 1], lengths=[4, 2])
+    refused(tmp_path / "padded.npz", "array 'lengths' is not understood; mvdfq.io.write_npz")
 
 
 def test_one_part_alone_is_no_split(tmp_path):
     np.savez(tmp_path / "train.npz", X_train=np.ones((4, 2, 9)), y_train=np.arange(4) % 2)
-    assert read_series(tmp_path / "train.npz").split is None
+    assert read(tmp_path / "train.npz").split is None
 
 
 def test_a_dataset_is_shown_in_a_paragraph(write):
-    data = read_series(write(LONG))
+    data = read(write(LONG))
     assert repr(data).splitlines() == [
         "<Dataset: 2 sequences, 2 channels (x, y), 1 to 2 frames long, "
         "16.67% of the values missing; 2 classes (up: 1, down: 1); 2 groups (g: 1, h: 1)>",

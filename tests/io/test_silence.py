@@ -11,6 +11,7 @@ import mvdfq
 from commands import run
 from mvdfq.io import AUDIO_RECIPES, read, read_audio
 from mvdfq.io.inspection import RUN, facts_of, idle_frames
+from mvdfq.io.sound.recipes import audio_recipe
 from mvdfq.sequences import Sequences, offsets_of
 
 soundfile = pytest.importorskip("soundfile")
@@ -65,7 +66,7 @@ def test_the_default_reads_silence_as_missing_and_other_programs_keep_it():
     expected = {"default": "missing", "telephone": "missing", "gtzan": "keep", "librosa": "keep"}
     assert found == expected
     with pytest.raises(ValueError, match="silence must be one of"):
-        mvdfq.io.audio_recipe("default", "drop")
+        audio_recipe("default", "drop")
 
 
 def test_silence_is_told_and_can_be_kept(sounds):
@@ -91,7 +92,7 @@ def test_padding_does_not_decide():
         samples = rng.normal(size=8000)
         samples = np.convolve(samples, np.ones(2))[:8000] if is_dull else samples
         zeros = np.zeros(8000 * is_padded)
-        recipe = mvdfq.io.audio_recipe("default", silence)
+        recipe = audio_recipe("default", silence)
         return recipe.features([np.concatenate([samples, zeros]).astype(np.float32)])
 
     scores = {}

@@ -314,27 +314,26 @@ def tables(tmp_path):
     return folder
 
 
-def test_a_folder_in_blocks_is_the_folder(tables, monkeypatch):
+def test_a_folder_in_parts_is_the_folder(tables, monkeypatch):
     monkeypatch.setattr("mvdfq.io.reading.MOST_FILES", 5)
-    whole, told = mvdfq.io.read(tables), []
-    blocks = mvdfq.io.FolderBlocks(tables, progress=lambda done, total: told.append((done, total)))
-    for _ in range(2):  # as often as needed
-        found = list(blocks)
-        assert [len(block) for block in found] == [5, 5, 2]
-        joined = reduce(mvdfq.io.Dataset.joined, found)
-        assert joined.names == whole.names
-        assert_array_equal(joined.X.data, whole.X.data)
-    assert told == [(5, 12), (10, 12), (12, 12)] * 2
+    for words in (False, True):
+        for file in (tables / "up").iterdir() if words else ():
+            file.write_text(f"time,a,b\n0,1,red\n1,2,{file.stem}th\n")
+        whole, parts = mvdfq.io.read(tables), mvdfq.io.list_parts(tables)
+        for _ in range(2):  # as often as needed
+            found = [part() for part in parts]
+            assert [len(part) for part in found] == [5, 5, 2]
+            joined = reduce(mvdfq.io.Dataset.joined, found)
+            assert joined.names == whole.names
+            assert joined.X.symbolic == whole.X.symbolic
+            assert_array_equal(joined.X.data, whole.X.data)
 
 
-def test_folders_that_cannot_be_read_in_blocks(tables, tmp_path, monkeypatch):
-    monkeypatch.setattr("mvdfq.io.reading.MOST_FILES", 5)
+def test_what_is_no_folder_of_series_is_refused(tables, tmp_path):
     with pytest.raises(mvdfq.io.ReadError, match="is not a folder of sound files or tables"):
-        mvdfq.io.FolderBlocks(tables / "up" / "00.csv")
-    for file in (tables / "up").iterdir():
-        file.write_text("time,a,b\n0,1,red\n1,2,blue\n")
-    with pytest.raises(mvdfq.io.ReadError, match="text cannot be read in blocks"):
-        list(mvdfq.io.FolderBlocks(tables))
+        mvdfq.io.list_parts(tables / "up" / "00.csv")
+    with pytest.raises(mvdfq.io.ReadError, match="no file matches"):
+        mvdfq.io.list_parts(tables, "*.npz")
 
 
 def test_a_large_folder_at_the_shell(tables, tmp_path, monkeypatch):

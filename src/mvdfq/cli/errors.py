@@ -128,12 +128,12 @@ ALONE = re.compile(rf"^({NAMES}) has no meaning(.*); remove \1\.$")
 def as_flags(text: str) -> str:
     """Return a message with the options of the program instead of the keywords of the library.
 
-    >>> as_flags("label=0 is the first column, label=None means no labels")
+    >>> as_flags("label=0 is the first column, label='none' means no labels")
     '--label 0 is the first column, --label none means no labels'
     """
 
     def given(match: re.Match[str]) -> str:
-        value = "none" if match[2] == "None" else match[2].strip("'")
+        value = match[2].strip("'")
         if re.search(r"[()\[\]^]", value):  # the shell would take these for its own
             value = f"'{value}'"
         return f"{FLAGS[match[1]]} {value}"

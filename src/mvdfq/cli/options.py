@@ -105,15 +105,15 @@ class DataOptions:
 
         return windows(data, self.windows, self.step)
 
-    def blocks(self, path: Path, limit: int) -> Any:
-        """Return what reads a folder of more than `limit` bytes block by block; None for others."""
-        from mvdfq.io import FolderBlocks
+    def parts(self, path: Path, limit: int) -> Any:
+        """List a folder of more than `limit` bytes as parts; None for other data."""
+        from mvdfq.io import list_parts
 
         kind = self.kind(path)
         if not path.is_dir() or kind not in ("audio", "csv-folder"):
             return None
-        blocks = FolderBlocks(path, kind, **self._keywords(path))
-        return blocks if blocks.n_bytes > limit else None
+        size = sum(file.stat().st_size for file in path.rglob("*") if file.is_file())
+        return list_parts(path, format=kind, **self._keywords(path)) if size > limit else None
 
     def _keywords(self, path: Any) -> dict[str, Any]:
         """Return the options as keywords of `mvdfq.io.read`."""

@@ -126,13 +126,13 @@ def gram(
 
 
 def _fitted(clf: Any, data: Path, options: o.DataOptions, output: Path) -> tuple[Any, list[str]]:
-    """Return the fitted kernel and the names of the sequences; read a large folder in blocks."""
+    """Return the fitted kernel and the names of the sequences; read a large folder in parts."""
     from mvdfq._utils.checks import parse_memory
     from mvdfq.classifier.similarity import fitted_kernel, lazily_fitted_kernel
     from mvdfq.io import Dataset
 
-    blocks = options.blocks(data, parse_memory(clf.memory_limit))
-    if blocks is None:
+    parts = options.parts(data, parse_memory(clf.memory_limit))
+    if parts is None:
         data_set = options.read(data)
         with working("symbols", options.quiet):
             return fitted_kernel(clf, data_set.X), list(data_set.names)
@@ -140,10 +140,13 @@ def _fitted(clf: Any, data: Path, options: o.DataOptions, output: Path) -> tuple
 
     def reading() -> Iterator[Any]:
         read.clear()  # the folder may be read twice
-        with progress_bar("reading", options.quiet) as blocks.progress:
-            for block in blocks:
+        with progress_bar("reading", options.quiet) as progress:
+            for i, part in enumerate(parts, 1):
+                block = part()
                 yield block.X
                 read.append(replace(block, X=block.X[:0]))  # all but the numbers
+                if progress is not None:
+                    progress(i, len(parts))
 
     kernel, n, n_learned = lazily_fitted_kernel(clf, reading, output.parent)
     facts = reduce(Dataset.joined, read)

@@ -66,8 +66,8 @@ def write_gram(
     X : Symbols, list of integer arrays, list of str or iterator of Symbols
         Sequences of symbols; lengths may differ. For `Profile`, sequences of probabilities. An
         iterator yields blocks of a collection that does not fit into memory, such as
-        ``(quantizer.transform(block.X) for block in mvdfq.io.FolderBlocks(folder))``; the blocks
-        are kept in a file beside `path` for the time of the computation.
+        ``(quantizer.transform(part().X) for part in mvdfq.io.list_parts(folder))``; the blocks are
+        kept in a file beside `path` for the time of the computation.
     path : str or Path
         The file to write; its name ends in ``.npy``.
     dtype : {"float64", "float32"}, default="float64"

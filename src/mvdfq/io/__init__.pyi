@@ -17,20 +17,10 @@ from .letters.residues import (
     substitution_rows as substitution_rows,
 )
 from .new_files import read_for as read_for
-from .reading import (
-    FolderBlocks as FolderBlocks,
-    list_parts as list_parts,
-    read as read,
-    read_series as read_series,
-)
+from .reading import list_parts as list_parts, read as read
 from .recognition import FORMATS as FORMATS, recognise as recognise
-from .sound.audio import list_audio as list_audio, read_audio as read_audio
-from .sound.recipes import (
-    AUDIO_RECIPES as AUDIO_RECIPES,
-    AudioRecipe as AudioRecipe,
-    audio_recipe as audio_recipe,
-    log_bands as log_bands,
-)
+from .sound.audio import read_audio as read_audio
+from .sound.recipes import AUDIO_RECIPES as AUDIO_RECIPES, AudioRecipe as AudioRecipe
 from .source import ReadError as ReadError
 from .tables.arrays import write_npz as write_npz
 from .tables.ts import write_ts as write_ts

@@ -184,6 +184,9 @@ def gather(
     for count, (line, row) in enumerate(rows, 1):
         try:
             case = read(row)
+            first = cases[0].values if cases else case.values
+            if isinstance(first, np.ndarray) and len(case.values) != len(first):
+                raise ValueError(f"{len(case.values)} channels, expected {len(first)}")
             name = f"{source.stem}:{count}" if case.name is None else case.name
             cases.append(case._replace(name=name))
         except ReadError as error:  # names its place

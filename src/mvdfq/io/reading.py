@@ -1,10 +1,11 @@
-"""Any file or folder -> a data set; a folder also a block of files or a file at a time."""
+"""Any file or folder -> a data set; a folder also part by part."""
 
 import os
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
-from functools import cached_property, partial
+from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -217,150 +218,38 @@ def _with_missing(data: Dataset, missing: Sequence[Any]) -> Dataset:
     return replace(data, X=replace(data.X, data=X.data, offsets=X.offsets))
 
 
-def read_series(path: Any, format: str | None = None, **options: Any) -> Dataset:
-    r"""Read series of numbers: `read`, where None says that there is no such column.
-
-    Parameters
-    ----------
-    path : str, Path, table or list of these
-        What to read, as in `read`.
-    format : str, default=None
-        One of `FORMATS`; by default the format is recognised by content.
-    **options : dict
-        Options of `read`.
-
-    Returns
-    -------
-    dataset : Dataset
-        The sequences in the order of the file, labels and names.
-
-    Examples
-    --------
-    >>> import tempfile, pathlib
-    >>> from mvdfq.io import read_series
-    >>> path = pathlib.Path(tempfile.mkdtemp()) / "two.csv"
-    >>> _ = path.write_text("id,time,x,y,label\na,0,1,5,up\na,1,2,6,up\nb,0,3,7,down\n")
-    >>> read_series(path).y, read_series(path, label=None).y
-    (array(['up', 'down'], dtype='<U4'), None)
-    """
-    absent = {key: "none" for key in ("label", "time", "group") if options.get(key, key) is None}
-    return read(path, format, **options | absent)
-
-
 def _given(options: Mapping[str, Any]) -> dict[str, Any]:
     """Return the options that the user gave; "none" says that there is no such column."""
     given = {key: value for key, value in options.items() if value is not None}
     return {key: None if str(value).lower() == "none" else value for key, value in given.items()}
 
 
-class FolderBlocks:
-    r"""Read the sound files or tables of a folder block by block, as often as needed.
-
-    Iterating yields one `Dataset` per block of files. Names are the same as with `read`; labels and
-    groups are not read.
-
-    Parameters
-    ----------
-    path : str or Path
-        A folder of sound files, or of tables with one series per file.
-    format : {"audio", "csv-folder"}, default=None
-        By default the format is recognised by content.
-    progress : callable, default=None
-        Called with the number of files done and the number of all files.
-    **options : dict
-        Options of `read`: `recipe`, `cache`, `n_jobs`, `skip_bad`, or columns of tables.
-
-    Attributes
-    ----------
-    files : list of Path
-        All files, in the order in which they are read.
-    n_bytes : int
-        Size of all files.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> from mvdfq.io import FolderBlocks
-    >>> folder = pathlib.Path(tempfile.mkdtemp())
-    >>> for name in ("a", "b"):
-    ...     _ = (folder / f"{name}.csv").write_text("time,x\n0,1.5\n1,2.5\n")
-    >>> [block.names for block in FolderBlocks(folder)]
-    [['a.csv', 'b.csv']]
-    """
-
-    def __init__(
-        self,
-        path: str | Path,
-        format: str | None = None,
-        *,
-        progress: Callable[[int, int], None] | None = None,
-        **options: Any,
-    ) -> None:
-        self.path, self.progress, self.options = Path(path), progress, options
-        self.format = format or recognise(path)
-        if self.format not in ("audio", "csv-folder") or not self.path.is_dir():
-            problem = "is not a folder of sound files or tables"
-            raise ReadError(path, problem, "mvdfq.io.read reads other data")
-        if self.format == "audio":
-            found = list_audio(self.path)
-            if found.skipped and not options.get("skip_bad"):
-                raise found.skipped[0]
-        self.files = list(found.X) if self.format == "audio" else csv_files(self.path)
-        self._states: dict[Path, State] = {}
-
-    @cached_property
-    def n_bytes(self) -> int:
-        """Size of all files."""
-        return sum(file.stat().st_size for file in self.files)
-
-    def __iter__(self) -> Iterator[Dataset]:
-        blocks: list[list[Path]] = []
-        size = MOST_BYTES
-        for file in self.files:
-            size += (more := file.stat().st_size)
-            if not blocks or len(blocks[-1]) == MOST_FILES or size > MOST_BYTES:
-                blocks.append([])
-                size = more
-            blocks[-1].append(file)
-        done = 0
-        for files in blocks:
-            block = read(files, self.format, **self.options)
-            if any(block.X.symbolic) and len(blocks) > 1:
-                # every call of `read` numbers words anew
-                problem = "columns of text cannot be read in blocks of files"
-                raise ReadError(self.path, problem, "read the whole folder, with a larger limit")
-            for file in files:  # as it was when it was read before?
-                if self._states.setdefault(file, state := state_of(file)) != state:
-                    raise changed(file)
-            done += len(files)
-            if self.progress is not None:
-                self.progress(done, len(self.files))
-            names = [Path(name).relative_to(self.path).as_posix() for name in block.names]
-            yield replace(block, names=names)
-
-
 def list_parts(
-    folder: str | Path, pattern: str = "*", **options: Any
+    folder: str | Path, pattern: str | None = None, format: str | None = None, **options: Any
 ) -> list[Callable[[], Dataset]]:
-    r"""List the files of a folder as functions that read one file each.
+    r"""List a folder that does not fit into memory as functions that read a part each.
 
-    Every file is a data set of its own, with labels: Parquet, ``.npz``, ``.ts``, ... On a cluster
-    the folder must be one that all workers see under the same path.
+    A file that changes after it was listed is refused. On a cluster the folder must be one that
+    all workers see under the same path.
 
     Parameters
     ----------
     folder : str or Path
         The folder.
-    pattern : str, default="*"
-        Which files to read, such as ``"*.parquet"``.
+    pattern : str, default=None
+        Which files to read, such as ``"*.parquet"``: every file is a part, and a data set of its
+        own, with labels. None is for sound files and for tables with one series per file: many
+        files are a part, with the names that `read` gives, but without labels.
+    format : str, default=None
+        One of `FORMATS`; by default the format is recognised by content.
     **options : dict
         Options of `read`, such as `label`.
 
     Returns
     -------
     parts : list of callable
-        One function without arguments per file, in the order of the names;
-        `SequenceClassifier.fit_blocks` takes the list.
+        Functions without arguments, in the order of the names of files;
+        `SequenceClassifier.fit_blocks` takes a list of parts with labels.
 
     Examples
     --------
@@ -372,9 +261,59 @@ def list_parts(
     >>> [part().y.tolist() for part in list_parts(folder, "*.csv")]
     [['u'], ['u']]
     """
-    files = sorted(file for file in Path(folder).glob(pattern) if file.is_file())
+    root = Path(folder)
+    if pattern is None:
+        format = format or recognise(root)
+        parts = _blocks(_one_series_each(root, format, bool(options.get("skip_bad"))))
+    else:
+        parts = [[file] for file in sorted(root.glob(pattern)) if file.is_file()]
+    if not parts:
+        raise ReadError(root, f"no file matches {pattern!r}", "name another folder or pattern")
+    for file in chain.from_iterable(parts):
+        check_inside(file, root)
+    states = ({file: state_of(file) for file in files} for files in parts)
+    return [partial(_read_part, root, pattern is None, each, format, options) for each in states]
+
+
+def _one_series_each(root: Path, format: str, skip_bad: bool) -> list[Path]:
+    """Return the files of a folder that hold one series each."""
+    if format == "csv-folder" and root.is_dir():
+        return csv_files(root)
+    if format != "audio" or not root.is_dir():
+        problem = "is not a folder of sound files or tables"
+        raise ReadError(root, problem, "pattern='*.npz' names files with many series")
+    listing = list_audio(root)
+    if listing.skipped and not skip_bad:
+        raise listing.skipped[0]
+    return list(listing.X)
+
+
+def _blocks(files: Sequence[Path]) -> list[list[Path]]:
+    """Return blocks of files that are read together."""
+    blocks: list[list[Path]] = []
+    size = MOST_BYTES
     for file in files:
-        check_inside(file, folder)
-    if not files:
-        raise ReadError(folder, f"no file matches {pattern!r}", "name another folder or pattern")
-    return [partial(read, file, **options) for file in files]
+        size += (more := file.stat().st_size)
+        if not blocks or len(blocks[-1]) == MOST_FILES or size > MOST_BYTES:
+            blocks.append([])
+            size = more
+        blocks[-1].append(file)
+    return blocks
+
+
+def _read_part(
+    root: Path,
+    is_block: bool,
+    states: Mapping[Path, State],
+    format: str | None,
+    options: Mapping[str, Any],
+) -> Dataset:
+    """Read the files of one part, as they were when they were listed."""
+    files = list(states)
+    part = read(files if is_block else files[0], format, **options)
+    for file, state in states.items():
+        if state_of(file) != state:
+            raise changed(file)
+    if not is_block:
+        return part
+    return replace(part, names=[Path(n).relative_to(root).as_posix() for n in part.names])

@@ -37,7 +37,7 @@ class Format:
     options: tuple[str, ...] = ()
     # Endings of file names. The ending decides only if no format recognises the content.
     extensions: tuple[str, ...] = ()
-    # Whether `read_series` reads the format, also divided into ``X_TRAIN`` and ``X_TEST``.
+    # Whether a data set may be divided into ``X_TRAIN`` and ``X_TEST``.
     is_series: bool = True
     # Whether the reader takes several files in one call, as `Source.files`.
     takes_many: bool = False
@@ -61,14 +61,13 @@ HEADER = ("label", "group", "strands")
 FIRST = ("time_first",)
 WIDE = ("label", "id", "group", "missing")
 FOLDER = (*(name for name in COLUMNS if name != "id"), "elsewhere")
-# In the order in which they are tried: profiles in an .npz file are also arrays, and a long table
-# is also a wide table.
+# In the order in which they are tried: a long table is also a wide table.
 RECORDS: list[Format] = [
     Format("audio", holds_sound, audio.read, RECIPE, SOUND, False, True),
     Format("fasta", fasta.is_fasta, fasta.read, HEADER, LETTERS, False, True),
     Format("profiles", is_profile, profiles.read, ("profile_values",), PROFILES, False),
     Format("ts", ts.KEY, ts.read_ts, (), ("ts",)),
-    Format("arff", series_rows.KEY, series_rows.read_arff, ("label", "id"), ("arff",)),
+    Format("arff", series_rows.KEY, series_rows.read_arff, ("label",), ("arff",)),
     Format("npz", ".npy", arrays.read_npz, FIRST, ("npz",)),
     Format("npy", b"\x93NUMPY", arrays.read_npy, FIRST, ("npy",)),
     Format("mat", b"MATLAB 5.0", binary.read_mat, FIRST, ("mat",)),

@@ -1,7 +1,6 @@
 """Profiles of proteins as 20 rows of numbers: PSI-BLAST, match states of HMMER3 and HH-suite."""
 
 import re
-import zipfile
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -13,7 +12,6 @@ from mvdfq._utils.checks import check_choice
 from mvdfq.io.dataset import Case, Dataset, dataset_of
 from mvdfq.io.letters.residues import AMINO_ACIDS, matrix_values
 from mvdfq.io.source import Glimpse, ReadError, Source, files_in, read_lines
-from mvdfq.io.tables.arrays import as_offsets, column, read_archive, required
 from mvdfq.io.tables.csv_tables import read_float
 from mvdfq.sequences import Sequences, check_sequences, offsets_of
 
@@ -34,8 +32,7 @@ def read_profiles(path: str | Path, *, values: str = "log-odds", skip_bad: bool 
     ----------
     path : str or Path
         A file, which may hold several models, or a folder of files of one format. If all files
-        lie in sub-folders, the sub-folders are the classes. An npz file holds log-odds only, in
-        the arrays ``pssm`` (n_positions, 20) and ``start`` (n + 1).
+        lie in sub-folders, the sub-folders are the classes.
     values : {"log-odds", "probabilities"}, default="log-odds"
         Log-odds are the unchanged scores of a PSSM. Emissions become bits over the background
         frequencies of Robinson and Robinson; an emission below 0.0001 counts as 0.0001.
@@ -66,11 +63,6 @@ def read_profiles(path: str | Path, *, values: str = "log-odds", skip_bad: bool 
     (['d1'], array([[-1.,  5.], [ 4., -2.]], dtype=float32))
     """
     check_choice(values, "values", ("log-odds", "probabilities"))
-    if zipfile.is_zipfile(path) and values == "log-odds":
-        return read_profile_npz(path)
-    if zipfile.is_zipfile(path):
-        problem = "values='probabilities' is not possible: the file does not name the background"
-        raise ReadError(path, problem, "read log-odds and call log_odds_to_probabilities")
     source = Source(Path(path), skip_bad)
     cases: list[Case] = []
     kinds: dict[str, Path] = {}
@@ -121,7 +113,7 @@ def is_profile(glimpse: Glimpse) -> bool:
         first = Glimpse(_files(glimpse.path)[0])
     except (OSError, ReadError):
         return False
-    return profile_kind(first.lines) is not None or {"pssm.npy", "start.npy"} <= first.members
+    return profile_kind(first.lines) is not None
 
 
 def read(source: Source, profile_values: str = "log-odds") -> Dataset:
@@ -178,38 +170,6 @@ def _frequencies(background: Any) -> np.ndarray:
     if frequencies.shape != (20,) or not (frequencies > 0).all():
         raise ValueError("background must be 20 positive frequencies, 'uniform' or None.")
     return frequencies / frequencies.sum()
-
-
-def read_profile_npz(path: str | Path) -> Dataset:
-    """Read the profiles of one npz file, as they are in the file.
-
-    Besides ``pssm`` and ``start`` there may be ``ids``; ``label``, which may number the names of
-    classes in ``folds`` (a name ends at a tab); and ``columns``, the letters of the columns.
-    """
-    source = Source(Path(path))
-    arrays = read_archive(source)
-    pssm, start = required(source, arrays, "pssm", "start")
-    letters = list(str(arrays.get("columns", AMINO_ACIDS)))
-    if pssm.ndim != 2 or pssm.shape[1] != 20 or pssm.dtype.kind not in "fiu":
-        source.fail(f"pssm must be (n_positions, 20) numbers, got {pssm.shape}")
-    if sorted(letters) != sorted(AMINO_ACIDS):
-        source.fail(f"columns must be the 20 amino acids, got {''.join(letters)!r}")
-    with np.errstate(over="ignore"):  # what float32 cannot hold becomes infinite
-        pssm = pssm.astype(np.float32)
-    if np.isinf(pssm).any():
-        source.fail("pssm holds infinite values", "NaN marks a missing value")
-    offsets = as_offsets(source, "start", start, len(pssm))
-    order = [letters.index(letter) for letter in AMINO_ACIDS]
-    X = Sequences(pssm.T[order], offsets, tuple(AMINO_ACIDS))
-    ids = column(source, arrays, ["ids"], len(X))
-    names = [str(name) for name in (range(len(X)) if ids is None else ids)]
-    y = column(source, arrays, ["label"], len(X))
-    folds = arrays.get("folds")
-    if y is not None and folds is not None:
-        if y.dtype.kind not in "iu" or (y.size and not 0 <= y.min() <= y.max() < len(folds)):
-            source.fail(f"label must number the {len(folds)} folds from 0")
-        y = np.array([str(name).partition("\t")[0] for name in folds])[y]
-    return Dataset(X, y=y, names=names)
 
 
 def profile_kind(lines: list[str]) -> str | None:

@@ -4,7 +4,7 @@ import hashlib
 import os
 import warnings
 from collections import Counter
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -198,26 +198,7 @@ def _digests(files: Any) -> list[bytes]:
 
 
 def list_audio(path: Any) -> Dataset:
-    """List the sound files of a folder with their classes and groups, without reading them.
-
-    Files in a folder that are not sound, such as pictures of covers, are passed over.
-
-    Parameters
-    ----------
-    path : str, Path or list of these
-        A folder, a file, or several files, as in `read_audio`.
-
-    Returns
-    -------
-    listing : Dataset
-        `X` is an array of the paths; `skipped` holds the problems of the folder.
-
-    Examples
-    --------
-    >>> from mvdfq.io import list_audio
-    >>> list_audio(["7_anna_1.wav", "7_ben_1.wav"]).names
-    ['7_anna_1.wav', '7_ben_1.wav']
-    """
+    """List sound files with their classes and groups; `X` is an array of their paths."""
     paths = [path] if isinstance(path, str | os.PathLike) else path
     source = Source(Path("."), skip_bad=True)
     for one in paths:
@@ -240,61 +221,49 @@ def _refuse(source: Source, path: Path, problem: str, hint: str) -> None:
 
 def _from_folders(root: Path, source: Source) -> list[Case]:
     """List a folder with one sub-folder per class, or a folder of files without classes."""
-    entries = _entries(root, root, source)
-    folders = [entry for entry in entries if os.path.isdir(entry)]
-    found: list[Path] = []
-    for folder in folders:
-        before = len(found), len(source.skipped)
-        found += _walk(folder, root, source, (os.path.realpath(root),))
-        if before == (len(found), len(source.skipped)):
-            hint = "put the files of the class into the folder, or remove the folder"
-            _refuse(source, folder, "is an empty folder", hint)
+    folders, found = _below(root, source)
+    inside = {file: file.relative_to(root) for file in found}
+    filled = {inside[file].parts[0] for file in found}
+    for folder in (folder for folder in folders if folder.name not in filled):
+        hint = "put the files of the class into the folder, or remove the folder"
+        _refuse(source, folder, "is an empty folder", hint)
     sound = list(filter(decoding.meant_as_sound, found))
-    has_classes = bool(sound or source.skipped)
-    beside = [entry for entry in entries if entry not in folders]
-    alone = list(filter(decoding.meant_as_sound, beside))
+    alone = [file for file in sound if len(inside[file].parts) == 1]
+    has_classes = len(alone) < len(sound) or bool(source.skipped)
     for file in alone if has_classes else ():
         hint = "move the file into the folder of its class"
         _refuse(source, file, "lies beside the class folders", hint)
-    passed = sorted(shown(file.relative_to(root)) for file in {*found, *beside} - {*sound, *alone})
+    passed = [shown(inside[file]) for file in found if file not in sound]
     if n := len(passed):
         files = "1 file that is" if n == 1 else f"{n} files that are"
         few = ", ".join([*passed[:5], *["..."] * (n > 5)])
         source.remark(f"passed over {files} not sound: {few}")
     if not has_classes:
         return [Case(file, name=file.name) for file in alone]
-    inside = [(file, file.relative_to(root)) for file in sound]
-    return [Case(file, place.parts[0], place.as_posix()) for file, place in inside]
+    classed = [(file, inside[file]) for file in sound if file not in alone]
+    return [Case(file, place.parts[0], place.as_posix()) for file, place in classed]
 
 
-def _walk(folder: Path, root: Path, source: Source, above: tuple[str, ...]) -> Iterator[Path]:
-    """Yield all files below a class folder; follow links, but not in circles and not outside."""
-    here = os.path.realpath(folder)
-    if here in above:
-        _refuse(source, folder, "is a link to a folder that contains the link", "remove the link")
-        return
-    for entry in _entries(folder, root, source):
-        if os.path.isdir(entry):
-            yield from _walk(entry, root, source, (*above, here))
-        else:
-            yield entry
+def _below(root: Path, source: Source) -> tuple[list[Path], list[Path]]:
+    """Return the folders in a folder, and all files below it, by name, without hidden ones.
 
-
-def _entries(folder: Path, root: Path, source: Source) -> list[Path]:
-    """Return the files and folders in a folder, sorted by name, without hidden ones."""
-    try:
-        names = sorted(name for name in os.listdir(folder) if not name.startswith("."))
-    except OSError as error:
-        source.leave_out(decoding.unreadable(folder, error))
-        return []
-    entries = []
-    for path in (folder / name for name in names):
+    Links to folders are not followed: a link that stays inside leads to files that are listed.
+    """
+    folders, files = [], []
+    for path in sorted(root.rglob("*")):
+        place = path.relative_to(root)
+        if any(part.startswith(".") for part in place.parts):
+            continue
         try:
             check_inside(path, root)
-            entries.append(path)
         except ReadError as error:
             _refuse(source, path, error.problem, error.hint)
-    return entries
+            continue
+        if not path.is_dir():
+            files.append(path)
+        elif len(place.parts) == 1:
+            folders.append(path)
+    return folders, files
 
 
 def _from_metadata(root: Path, source: Source) -> list[Case]:
@@ -303,19 +272,14 @@ def _from_metadata(root: Path, source: Source) -> list[Case]:
     check_inside(source.path, root)
     cases: dict[str, Case] = {}
     for line, row in named_rows(source, ["file_name", "label"], ["group"]):
-        name, problem = row["file_name"], ""
-        if absent := [key for key in ("file_name", "label", "group") if not row.get(key, "-")]:
-            problem = f"no {absent[0]}"
-        elif os.path.isabs(name) or ".." in Path(name).parts:
-            problem = f"{name!r} lies outside the folder"
-        elif name in cases:
-            problem = f"{name!r} is listed a second time"
-        elif not (root / name).resolve().is_relative_to(root.resolve()):
-            problem = f"{name!r} is a link that leads out of the folder"
-        elif not os.path.isfile(root / name):
-            problem = f"there is no file {name!r}"
-        if problem:
-            source.skip(f"line {line}: {problem}", decoding.MEND)
+        name = row["file_name"]
+        is_inside = not os.path.isabs(name) and ".." not in Path(name).parts
+        is_inside = is_inside and (root / name).resolve().is_relative_to(root.resolve())
+        absent = [key for key in ("file_name", "label", "group") if not row.get(key, "-")]
+        if absent or name in cases or not (is_inside and os.path.isfile(root / name)):
+            found = f"no {absent[0]}" if absent else repr(name)
+            wanted = "a file in the folder that is listed once, a label, and a group if others have"
+            source.skip(f"line {line}: expected {wanted}, found {found}", decoding.MEND)
         else:
             cases[name] = Case(root / name, row["label"], name, row.get("group"))
     return list(cases.values())

@@ -25,8 +25,7 @@ from mvdfq.io.source import Glimpse, ReadError, unchanged
 
 # Files of a folder that are looked at to find out what the folder holds.
 FEW = 20
-LEAVE_OUT = "leave it out with skip_bad=True"
-MEND = f"repair or remove the file, or {LEAVE_OUT}"
+MEND = "repair or remove the file, or leave it out with skip_bad=True"
 # Endings of the names of sound files, also of formats that are not read: a file with such an ending
 # is an error, and is not passed over.
 ENDINGS = frozenset(
@@ -154,15 +153,8 @@ def opened(file: str | Path) -> Iterator[BinaryIO]:
 
 def unreadable(file: str | Path, error: Exception) -> ReadError:
     """Return the error for a path that the operating system does not open."""
-    if isinstance(error, FileNotFoundError):
-        link = os.path.islink(file)
-        problem = "is a link to a file that does not exist" if link else "there is no such file"
-        return ReadError(shown(file), problem, MEND if link else "check the path")
-    if isinstance(error, PermissionError):
-        hint = f"make the file readable, or {LEAVE_OUT}"
-        return ReadError(shown(file), "permission denied", hint)
-    reason = getattr(error, "strerror", str(error))
-    return ReadError(shown(file), f"cannot be opened ({reason})", MEND)
+    reason = getattr(error, "strerror", None) or str(error)
+    return ReadError(shown(file), f"cannot be opened ({reason})", f"check the path, or {MEND}")
 
 
 def shown(path: Any) -> str:

@@ -34,7 +34,7 @@ class AudioRecipe:
         Number of coefficients.
     delta, fft64 : bool, default=False
         Add the slope of every coefficient (`numpy.gradient` along time), and 64 log-spectrum
-        bands, see `log_bands`: 13 + 64 = 77 rows.
+        bands (means of bins 1 to ``n_fft / 2`` in groups): 13 + 64 = 77 rows.
     n_fft, hop_length : int, default=2048 and 512
         Length of the Fourier transform, and samples from one frame to the next.
     win_length : int, default=None
@@ -105,8 +105,8 @@ class AudioRecipe:
             raise ValueError(f"n_mfcc must be from 1 to n_mels={self.n_mels}, got {self.n_mfcc}.")
         if not 1 <= self.window_samples <= self.n_fft:
             raise ValueError(f"win_length must be from 1 to n_fft={self.n_fft}.")
-        if self.fft64:
-            spectral.check_bands(self.n_fft, N_BANDS)
+        if self.fft64 and self.n_fft % (2 * N_BANDS):
+            raise ValueError(f"n_fft must be a multiple of {2 * N_BANDS} with fft64=True.")
 
     @property
     def window_samples(self) -> int:
@@ -233,29 +233,7 @@ AUDIO_RECIPES = {
 
 
 def audio_recipe(recipe: AudioRecipe | str | None, silence: str | None = None) -> AudioRecipe:
-    """Return the recipe of that name, the default for None, or the recipe itself.
-
-    Parameters
-    ----------
-    recipe : AudioRecipe, str or None
-        A recipe, or a name in `AUDIO_RECIPES`, with ``+delta`` or ``+fft64`` after it for the
-        rows to be added.
-    silence : {"missing", "keep"}, default=None
-        Replaces the setting of the recipe.
-
-    Returns
-    -------
-    recipe : AudioRecipe
-        The recipe.
-
-    Examples
-    --------
-    >>> from mvdfq.io import audio_recipe
-    >>> audio_recipe(None).sr, audio_recipe("gtzan").sr
-    (16000, 22050)
-    >>> audio_recipe("gtzan+fft64").n_rows
-    77
-    """
+    """Return the recipe itself, the default for None, or a recipe by name, such as gtzan+delta."""
     if silence is not None:
         return replace(audio_recipe(recipe), silence=silence)
     if isinstance(recipe, AudioRecipe):
@@ -266,60 +244,3 @@ def audio_recipe(recipe: AudioRecipe | str | None, silence: str | None = None) -
         raise ValueError(f"recipe must be an AudioRecipe or {wanted}, got {recipe!r}.")
     rows: dict[str, Any] = dict.fromkeys(added, True)
     return replace(AUDIO_RECIPES[name], **rows)
-
-
-def log_bands(
-    y: Any,
-    *,
-    n_bands: int = N_BANDS,
-    n_fft: int = 1024,
-    hop_length: int = 276,
-    win_length: int | None = 551,
-    window: Any = "hamming",
-    center: bool | Literal["snip"] = "snip",
-    log: str = "ln",
-    amin: float = 1e-8,
-    top_db: float | None = None,
-) -> np.ndarray:
-    """Logarithm of the energy in bands of equal width: FFT64, with its 64 bands.
-
-    Bins 1 to ``n_fft / 2`` of the spectrum are averaged in `n_bands` groups. The defaults
-    are the values of the recipe ``"gtzan"``: groups of 8 of the 512 bins.
-
-    Parameters
-    ----------
-    y : array-like of shape (n_samples,)
-        The signal, floating-point.
-    n_bands : int, default=64
-        Number of bands; it must divide ``n_fft / 2``.
-    n_fft, hop_length, win_length, window, center, log, amin, top_db : see `AudioRecipe`
-        Frames and logarithm.
-
-    Returns
-    -------
-    bands : ndarray of shape (n_bands, n_frames)
-        One row for each band, from low to high.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from mvdfq.io import log_bands
-    >>> tone = np.sin(2 * np.pi * 440 * np.arange(22050) / 22050)
-    >>> bands = log_bands(tone)
-    >>> bands.shape, int(bands.mean(axis=1).argmax())  # the bands are 172 Hz wide
-    ((64, 78), 2)
-    """
-    spectral.check_bands(n_fft, n_bands)
-    frames = dict(n_fft=n_fft, hop_length=hop_length, win_length=win_length, window=window)
-    recipe = AudioRecipe(**frames, center=center, log=log, amin=amin, top_db=top_db)
-    y = np.asarray(y)
-    if y.ndim != 1 or y.dtype.kind != "f" or not y.size:
-        found = f"shape {y.shape} and dtype {y.dtype}"
-        hint = "integer samples are divided by their full scale first"
-        raise ValueError(f"y must be a 1-D array of floating-point samples, got {found}; {hint}.")
-    if not np.isfinite(y).all():
-        raise ValueError(f"Sample {np.flatnonzero(~np.isfinite(y))[0]} of y is not finite.")
-    y = y.astype(np.float64 if y.dtype.itemsize > 4 else np.float32, copy=False)
-    means = (spectral.band_means(power, n_bands) for power in recipe.spectra([y]))
-    parts = recipe.cut([recipe.logarithm(energy) for energy in means])
-    return np.ascontiguousarray(np.concatenate([*parts]).T)

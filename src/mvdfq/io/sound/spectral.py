@@ -36,12 +36,6 @@ def fill(rows: np.ndarray, parts: Iterable[np.ndarray]) -> None:
         start += len(part)
 
 
-def check_bands(n_fft: int, n_bands: int) -> None:
-    """Refuse bands that would not be equally wide."""
-    if n_fft % 2 or n_fft // 2 % n_bands:
-        raise ValueError(f"{n_bands} bands must divide the {n_fft // 2} bins of n_fft={n_fft}.")
-
-
 def band_means(power: np.ndarray, n_bands: int) -> np.ndarray:
     """Average bins 1 to the last in groups; bin 0, the mean of the signal, is left out."""
     return power[:, 1:].reshape(len(power), n_bands, -1).mean(axis=2)

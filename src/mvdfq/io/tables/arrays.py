@@ -24,7 +24,6 @@ MARK = "mvdfq_series"
 # What others call the arrays, in lower case; a layout in two parts adds train or test before or
 # after the name.
 VALUES = ["x", "data", "values"]
-LENGTHS = ["lengths", "length", "len"]
 COLUMNS = {"y": LABELS, "names": ["names", "ids", "name", "id"], "groups": ["groups", "group"]}
 # Our own names.
 OWN = {key: [key] for key in ("y", "names", "groups", "split")}
@@ -75,23 +74,6 @@ def _read(source: Source, file: IO[bytes], size: int, what: str) -> np.ndarray:
     return guarded_array(file, check)
 
 
-def required(source: Source, arrays: Arrays, *names: str) -> list[np.ndarray]:
-    """Return the arrays of these names; refuse an archive without one of them."""
-    for name in names:
-        if name not in arrays:
-            source.fail(f"there is no array {name!r}", f"{' and '.join(names)} are needed")
-    return [arrays[name] for name in names]
-
-
-def as_offsets(source: Source, name: str, values: np.ndarray, n: int) -> np.ndarray:
-    """Return where each sequence begins, and the end of all `n` frames; refuse other arrays."""
-    is_list = values.ndim == 1 and values.dtype.kind in "iu" and values.size > 1
-    offsets = values.astype(np.int64) if is_list else np.array([-1])  # unsigned steps never fall
-    if offsets[0] != 0 or offsets[-1] != n or (np.diff(offsets) < 0).any():
-        source.fail(f"{name} must be whole numbers that rise from 0 to {n}, the number of frames")
-    return offsets
-
-
 def column(source: Source, arrays: Arrays, keys: Sequence[str], n: int) -> np.ndarray | None:
     """Return the array that has one of the names in `keys`, with `n` values, or None."""
     for key in keys:
@@ -136,10 +118,13 @@ def _own(source: Source, arrays: Arrays) -> Dataset:
     """Read our own layout, with all optional arrays, after a check of their lengths."""
     if arrays[MARK].shape != () or arrays[MARK].dtype.kind not in "iu" or arrays[MARK] != 1:
         source.fail("a layout of a newer mvdfq", "update mvdfq: this version reads layout 1")
-    data, offsets = required(source, arrays, "data", "offsets")
+    data, offsets = (arrays.get(name, np.empty(0)) for name in ("data", "offsets"))
     if data.ndim != 2 or data.dtype.kind != "f" or not len(data):
         source.fail(f"data must be floats of shape (n_channels, n_frames), got {data.shape}")
-    offsets = as_offsets(source, "offsets", offsets, data.shape[1])
+    is_list = offsets.ndim == 1 and offsets.dtype.kind in "iu" and offsets.size > 1
+    offsets = offsets.astype(np.int64) if is_list else np.array([-1])  # unsigned steps never fall
+    if offsets[0] != 0 or offsets[-1] != data.shape[1] or (np.diff(offsets) < 0).any():
+        source.fail(f"offsets must be whole numbers that rise from 0 to {data.shape[1]}")
     names = column(source, arrays, ["channel_names"], len(data))
     flags = column(source, arrays, ["symbolic"], len(data))
     if np.isinf(data).any():
@@ -184,40 +169,18 @@ def _foreign(source: Source, arrays: Arrays, time_first: bool, part: str = "") -
     values = arrays[key]
     if not isinstance(values, list) and values.dtype.kind not in "biuf":
         source.fail(f"array {key!r} is of dtype {values.dtype}", "sequences are numbers")
-    lengths = next((arrays[name] for name in LENGTHS if name in arrays), None)
-    try:
-        X = _sequences(values, lengths, time_first)
-    except ValueError as error:
-        source.fail(f"array {key!r}: {error}")
-    return _dataset(source, arrays, X, COLUMNS, part)
-
-
-def _sequences(values: Any, lengths: np.ndarray | None, time_first: bool) -> Sequences:
-    """Return sequences of a list, or an array: three axes, two (univariate), or with lengths."""
-    if isinstance(values, list):
-        return from_time_first(values) if time_first else check_sequences(values)
-    if lengths is not None:
-        is_whole = lengths.ndim == 1 and lengths.dtype.kind in "iu" and lengths.size
-        if not is_whole or (lengths < 0).any():
-            wanted = "whole numbers of shape (n_sequences,)"
-            raise ValueError(f"its lengths are not {wanted}: {lengths}")
-        if values.ndim == 2:  # frames that lie end to end
-            total, cuts = int(lengths.sum(dtype=np.int64)), np.cumsum(lengths, dtype=np.int64)[:-1]
-            if total not in values.shape:
-                raise ValueError(f"shape {values.shape}, but the lengths add up to {total} frames")
-            frames = values if total == values.shape[0] else values.T
-            return from_time_first(np.split(frames, cuts))
-    if values.ndim not in (2, 3) or 0 in values.shape:
+    if padded := sorted({"lengths", "length", "len"} & arrays.keys()):
+        hint = "mvdfq.io.write_npz writes sequences of unequal lengths"
+        source.fail(f"array {padded[0]!r} is not understood", hint)
+    is_array = not isinstance(values, list)
+    if is_array and (values.ndim not in (2, 3) or 0 in values.shape):
         wanted = "(n_sequences, n_channels, n_timepoints) or, univariate,"
-        raise ValueError(f"shape {values.shape} cannot be {wanted} (n_sequences, n_timepoints)")
-    X = from_time_first(values) if time_first and values.ndim == 3 else check_sequences(values)
-    if lengths is None:
-        return X
-    if len(lengths) != len(X) or (lengths > X.lengths.max()).any():
-        wanted = f"one whole number for each of {len(X)} sequences, at most {X.lengths.max()}"
-        raise ValueError(f"its lengths are not {wanted}")
-    # the sequences were padded to one length
-    return check_sequences([x[:, :n] for x, n in zip(X, lengths.tolist(), strict=True)])
+        problem = f"shape {values.shape} cannot be {wanted} (n_sequences, n_timepoints)"
+        source.fail(f"array {key!r}: {problem}")
+    is_turned = time_first and not (is_array and values.ndim == 2)
+    with source.guard():
+        X = from_time_first(values) if is_turned else check_sequences(values)
+    return _dataset(source, arrays, X, COLUMNS, part)
 
 
 def write_npz(
@@ -229,7 +192,7 @@ def write_npz(
     *,
     split: Any = None,
 ) -> None:
-    """Write sequences with labels, names, groups and splits as one .npz file for `read_series`.
+    """Write sequences with labels, names, groups and splits as one .npz file for `read`.
 
     The file holds the arrays of `mvdfq.Sequences`, ``data`` and ``offsets``, and the given columns.
     Nothing is pickled; `numpy.load` reads the file too.
@@ -247,10 +210,10 @@ def write_npz(
     Examples
     --------
     >>> import tempfile, pathlib, numpy as np
-    >>> from mvdfq.io import read_series, write_npz
+    >>> from mvdfq.io import read, write_npz
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "two.npz"
     >>> write_npz(path, [np.ones((2, 3)), np.zeros((2, 4))], y=["a", "b"], names=["x", "y"])
-    >>> data = read_series(path)
+    >>> data = read(path)
     >>> data.X.lengths, data.y, data.names
     (array([3, 4]), array(['a', 'b'], dtype='<U1'), ['x', 'y'])
     """

@@ -37,10 +37,10 @@ EVEN = 0.01
 FEW_TWICE = 0.1
 MANY_TWICE = (
     "the same time twice",
-    "many rows repeat a time: if the clock is coarse, time=None keeps the order of the rows; if "
+    "many rows repeat a time: if the clock is coarse, time='none' keeps the order of the rows; if "
     "the rows belong to several sequences, id=NAME names the column that tells them apart",
 )
-EARLIER = ("an earlier time", "sort the rows by time; time=None keeps the order of the rows")
+EARLIER = ("an earlier time", "sort the rows by time; time='none' keeps the order of the rows")
 KEPT = "channels=NAMES reads such a column all the same"
 
 

@@ -10,9 +10,8 @@ import numpy as np
 
 from mvdfq.io.dataset import Case, Dataset, gather, read_header
 from mvdfq.io.source import Source
-from mvdfq.io.tables.column_roles import Columns, counts_rows, is_index
+from mvdfq.io.tables.column_roles import Columns, counts_rows, is_index, some
 from mvdfq.io.tables.csv_tables import (
-    MISSING,
     Commas,
     Names,
     channel_values,
@@ -20,7 +19,6 @@ from mvdfq.io.tables.csv_tables import (
     is_given,
     is_number,
     is_value,
-    numbers,
     table_of,
 )
 
@@ -31,7 +29,6 @@ CELL = re.compile(rf"\s*+({QUOTED}|[^,'\"]*+)\s*+(,|$)")
 ATTRIBUTE = re.compile(rf"@attribute\s++({QUOTED}|[^\s{{]++)\s*+(.*)", re.IGNORECASE)
 ESCAPE = re.compile(r"\\(.)")
 KEY = re.compile(r"@(relation|attribute)\b", re.IGNORECASE)
-NUMERIC = ("numeric", "real", "integer")
 
 
 def read_wide(source: Source, table: Any = None, **options: Any) -> Dataset:
@@ -83,7 +80,7 @@ def _label_place(
     for candidates in (text, whole):
         if len(candidates) == 1:
             return candidates[0]
-    hint = "label=0 is the first column, label=-1 the last, label=None means no labels"
+    hint = "label=0 is the first column, label=-1 the last, label='none' means no labels"
     source.fail("it is not clear which column holds the label", hint)
 
 
@@ -121,111 +118,57 @@ def _wide_row(
 
 
 @dataclass
-class _Schema:
-    """The attributes in the order of their columns; reads the lines below them."""
+class _Header:
+    """The attributes in the order of their columns, without those of a relational attribute."""
 
     names: list[str] = field(default_factory=list)
-    kinds: list[str] = field(default_factory=list)
-    values: dict[int, list[str]] = field(default_factory=dict)
-    # The relational attribute that is being declared, and the length of its rows.
-    inside: str = ""
-    length: int = 0
-    label: int | None = None
-    id: int | None = None
-    # Columns that hold values, and channels of the first series, which all others must have.
-    numeric: list[int] = field(default_factory=list)
-    n_channels: int | None = None
+    nominal: list[int] = field(default_factory=list)
+    is_inside: bool = False
 
     def note(self, line: str) -> bool:
         """Store one line of the header; return whether data follow."""
-        word = line.lower().split(maxsplit=1)[0]
-        if word == "@data" and not self.inside:
-            return True
-        if word[0] == "#" or word == "@relation":
-            return False
-        if word == "@end" and self.inside:
-            self.inside = ""
-            return False
-        if not (match := ATTRIBUTE.fullmatch(line)):
+        word, match = line.lower().split(maxsplit=1)[0], ATTRIBUTE.fullmatch(line)
+        if match and not self.is_inside:
+            self.nominal += [len(self.names)] if match[2].startswith("{") else []
+            self.names.append(_unquoted(match[1]))
+            self.is_inside = match[2].strip().lower() == "relational"
+        elif word == "@end":
+            self.is_inside = False
+        elif not match and word not in ("@data", "@relation") and word[0] != "#":
             raise ValueError(f"{line[:40]!r} is not an attribute, and @data has not come yet")
-        name, kind = _unquoted(match[1]), match[2].strip()
-        if not self.inside:
-            self._add(name, kind)
-        elif kind.lower() in NUMERIC:
-            self.length += 1
-        else:
-            told = f"attribute {name!r} within {self.inside!r} is {kind[:40]!r}, not numeric"
-            raise ValueError(told)
-        return False
+        return word == "@data"
 
-    def _add(self, name: str, kind: str) -> None:
-        """Add a column; the attributes of a relational column follow."""
-        if kind.startswith("{") and kind.endswith("}"):
-            self.values[len(self.names)] = _cells(kind[1:-1])
-            kind = "nominal"
-        kind = "numeric" if kind.lower() in NUMERIC else kind.lower()
-        if kind not in ("numeric", "nominal", "relational", "string"):
-            raise ValueError(f"attribute {name!r} is of type {kind[:40]!r}, which cannot be read")
-        if kind == "relational" and kind in self.kinds:
-            raise ValueError(f"a second relational attribute, {name!r}; only one is read")
-        self.names.append(name)
-        self.kinds.append(kind)
-        self.inside = name if kind == "relational" else ""
-
-    def choose(self, source: Source, label: str | int | None, id: str) -> None:
-        """Decide which attributes are the label, the name and the values of a series."""
-        names = self.names
-        self.id = names.index(id) if id in names else None
-        if isinstance(label, int) and -len(names) <= label < len(names):
-            self.label = range(len(names))[label]
-        elif label in names:
-            self.label = names.index(str(label))
-        elif label == "label" and len(self.values) == 1:
-            self.label = next(iter(self.values))
-        elif label is not None and (label != "label" or self.values):
-            nominal = [names[i] for i in self.values]
-            source.fail(f"no attribute {label!r}", f"pass label=..., one of {nominal or names}")
-        self.numeric = [i for i in range(len(names)) if i not in (self.label, self.id)]
-        kinds = {self.kinds[i] for i in self.numeric}
-        if kinds not in ({"relational"}, {"numeric"}):
-            hint = "besides label and id, use one relational attribute, or only numeric attributes"
-            source.fail(f"the series consists of attributes of the types {sorted(kinds)}", hint)
-
-    def case(self, line: str) -> Case:
-        """Read the values, the label and the name of one line."""
-        if line[0] == "{":
-            raise ValueError("a sparse line, which cannot be read; write all values")
-        cells = _cells(line)
-        if len(cells) != len(self.names):
-            raise ValueError(f"{len(cells)} values, expected {len(self.names)}")
-        word = None if self.label is None else cells[self.label]
-        if word is not None:
-            if word.lower() in MISSING:
-                raise ValueError(f"the label is missing: {word!r}")
-            known = self.values.get(self.label or 0, [word])
-            if word not in known:
-                told = f"label {word[:40]!r} is not among the declared labels {known[:20]}"
-                raise ValueError(told)
-        id = None if self.id is None else cells[self.id] or None
-        if self.kinds[self.numeric[0]] != "relational":
-            return Case(numbers(",".join(cells[i] for i in self.numeric))[np.newaxis], word, id)
-        # the rows of a relational value are channels
-        values = channel_values(cells[self.numeric[0]].strip("\n").split("\n"))
-        n_channels, length = values.shape
-        if length != self.length:
-            raise ValueError(f"{length} values per channel, the header says {self.length}")
-        self.n_channels = self.n_channels or n_channels
-        if n_channels != self.n_channels:
-            raise ValueError(f"{n_channels} channels, expected {self.n_channels}")
-        return Case(values, word, id)
+    def label_place(self, source: Source, label: str | int | None) -> int | None:
+        """Return the column of labels: the user's choice, or the only nominal attribute."""
+        if isinstance(label, int) and -len(self.names) <= label < len(self.names):
+            return range(len(self.names))[label]
+        if label in self.names:
+            return self.names.index(str(label))
+        if label == "label" and len(self.nominal) == 1:
+            return self.nominal[0]
+        if label is not None and (label != "label" or self.nominal):
+            source.fail(f"no attribute {label!r}", f"label=NAME names one of {some(self.names)}")
+        return None
 
 
-def read_arff(source: Source, label: str | int | None = "label", id: str = "id") -> Dataset:
-    """Read an .arff file."""
-    lines, schema = source.said(comments="%"), _Schema()
-    read_header(source, lines, schema.note)
-    schema.choose(source, label, id)
-    return gather(source, lines, schema.case)
+def read_arff(source: Source, label: str | int | None = "label") -> Dataset:
+    """Read an .arff file: besides the label, one relational attribute or numeric attributes."""
+    lines, header = source.said(comments="%"), _Header()
+    read_header(source, lines, header.note)
+    place = header.label_place(source, label)
+    return gather(source, lines, partial(_arff_case, len(header.names), place))
+
+
+def _arff_case(n_cells: int, place: int | None, line: str) -> Case:
+    """Read the values and the label of one line."""
+    cells = _cells(line)
+    if len(cells) != n_cells:
+        raise ValueError(f"{len(cells)} values, expected {n_cells}")
+    label = None if place is None else cells.pop(place)
+    if label is not None and not is_given(label):
+        raise ValueError("the label is missing")
+    # the rows of a relational value are channels
+    return Case(channel_values(",".join(cells).strip("\n").split("\n")), label)
 
 
 def _cells(line: str) -> list[str]:

@@ -63,7 +63,7 @@ def moments(times: Sequence[str]) -> np.ndarray:
             warnings.simplefilter("ignore")  # of time zones, which NumPy reads right
             return np.array(iso, "datetime64[ns]").astype(np.int64)
     except ValueError:
-        hint = "; time=None keeps the order of the rows"
+        hint = "; time='none' keeps the order of the rows"
         raise ValueError(f"{times[0][:40]!r} is not a time{hint}") from None
 
 

@@ -12,19 +12,17 @@ import numpy as np
 from mvdfq._utils.files import replacing
 from mvdfq.io.dataset import Case, Dataset, gather, read_header
 from mvdfq.io.source import Source
-from mvdfq.io.tables.csv_tables import COUNT, MISSING, channel_values, numbers
+from mvdfq.io.tables.csv_tables import MISSING, channel_values, numbers
 from mvdfq.io.tables.times import SAME_RATE, moments, unit_of
 from mvdfq.sequences import Sequences, check_sequences
 
-# The lines of a header that are read, and what may follow the key.
-FLAGS = ("timestamps", "univariate", "equallength", "targetlabel", "classlabel")
-COUNTS = ("dimension", "dimensions", "serieslength")
+# The lines of a header that are read, and others, which show that the file is a .ts file.
+FLAGS = ("timestamps", "targetlabel", "classlabel")
+OTHERS = "problemname univariate missing dimension dimensions equallength serieslength data".split()
 # Quantifiers are possessive (a second + after each), so that every line takes linear time.
 PAIR = re.compile(r"\(([^,()]++),([^,()]++)\)")
 CHANNEL_END = re.compile(r"(?<=\))\s*+:")
-KEY = re.compile(
-    rf"@({'|'.join((*FLAGS, *COUNTS, 'problemname', 'missing', 'data'))})\b", re.IGNORECASE
-)
+KEY = re.compile(rf"@({'|'.join((*FLAGS, *OTHERS))})\b", re.IGNORECASE)
 
 
 def read_ts(source: Source) -> Dataset:
@@ -46,15 +44,9 @@ def read_ts(source: Source) -> Dataset:
 
 @dataclass
 class _Header:
-    """What the lines before @data say, None if they do not say it; reads the lines below."""
+    """What the lines before @data say; reads the lines below."""
 
-    timestamps: bool = False
-    univariate: bool | None = None
-    equallength: bool | None = None
-    targetlabel: bool | None = None
-    dimensions: int | None = None
-    serieslength: int | None = None
-    classlabel: bool | None = None
+    flags: dict[str, bool] = field(default_factory=dict)
     # The step between the times of each series, in seconds if the unit of all times is known.
     steps: list[float] = field(default_factory=list)
     has_unit: bool = True
@@ -65,69 +57,43 @@ class _Header:
         """Store what one line says, and ignore unknown lines; return whether data follow."""
         if line[0] != "@":
             raise ValueError(f"{line[:40]!r} before @data; is this a .ts file?")
-        key, *words = line[1:].split() or [""]
-        key = key.lower()
-        first = words[0].lower() if words else ""
+        # Other programs read labels in any case, and files exist that rely on it.
+        key, *words = line[1:].lower().split() or [""]
         if key == "data" and not words:
-            self._check()
+            if not {"classlabel", "targetlabel"} & self.flags.keys():
+                hint = "write '@classLabel true' and the labels, or '@classLabel false'"
+                raise ValueError(f"@data without @classLabel or @targetLabel before it; {hint}")
             return True
         if key in FLAGS:
-            if first not in ("true", "false"):
-                raise ValueError(f"@{key} must be true or false, got {first[:40]!r}")
-            setattr(self, key, first == "true")
-        elif key in COUNTS:
-            if not (COUNT.fullmatch(first) and int(first)):
-                raise ValueError(f"@{key} must be a positive number, got {first[:40]!r}")
-            setattr(self, {"dimension": "dimensions"}.get(key, key), int(first))
+            if words[:1] not in (["true"], ["false"]):
+                raise ValueError(f"@{key} must be true or false, got {' '.join(words)[:40]!r}")
+            self.flags[key] = words[0] == "true"
         if key == "classlabel":
-            # Other programs read labels in any case, and files exist that rely on it.
-            self.words = " ".join(["", *words[1:], ""]).lower()
+            self.words = " ".join(["", *words[1:], ""])
         return False
-
-    def _check(self) -> None:
-        """Refuse a header that leaves open whether the last value of a line is a label."""
-        if self.classlabel is None and self.targetlabel is None:
-            hint = "write '@classLabel true' and the labels, or '@classLabel false'"
-            raise ValueError(f"@data without @classLabel or @targetLabel before it; {hint}")
-        if self.univariate and self.dimensions not in (None, 1):
-            raise ValueError(f"univariate, but with {self.dimensions} dimensions")
-        if self.serieslength is not None and self.equallength is None:
-            self.equallength = True
-        if not self.equallength:  # older files of the archive give the longest
-            self.serieslength = None
 
     def case(self, line: str) -> Case:
         """Return the values and the label of one line."""
         label = None
-        if self.classlabel or self.targetlabel:
+        if self.flags.get("classlabel") or self.flags.get("targetlabel"):
             line, colon, word = line.rpartition(":")
             if not colon:
                 raise ValueError("no label; the label follows the last colon")
             label = self._label(word.strip())
         else:
             line = line.removesuffix(":")  # aeon writes a colon before a label that is not there
-        channels, times = _without_times(line) if self.timestamps else (line.split(":"), [])
-        values = channel_values(channels)
-        n_channels, length = values.shape
-        if self.univariate and n_channels > 1:
-            raise ValueError(f"{n_channels} channels in a file with @univariate true")
-        # of the header, or of the first series if the header says nothing
-        self.dimensions = self.dimensions or n_channels
-        if n_channels != self.dimensions:
-            raise ValueError(f"{n_channels} channels, expected {self.dimensions}")
-        self.serieslength = self.serieslength or (length if self.equallength else None)
-        if length != (self.serieslength or length):
-            raise ValueError(f"length {length}, expected {self.serieslength}, equal for all")
+        has_times = self.flags.get("timestamps")
+        channels, times = _without_times(line) if has_times else (line.split(":"), [])
         if len(times) > 1:  # a series of one frame has no step
             unit = unit_of("time", times)
             self.has_unit &= unit is not None
             self.steps.append(float(np.diff(moments(times)).mean()) * (unit or 1.0))
-        return Case(values, label)
+        return Case(channel_values(channels), label)
 
     def _label(self, word: str) -> Any:
         if word.lower() in MISSING:
             raise ValueError(f"the label is missing: {word!r}")
-        if self.targetlabel:
+        if self.flags.get("targetlabel"):
             return float(numbers(word)[0])
         if self.words.strip() and f" {' '.join(word.lower().split())} " not in self.words:
             raise ValueError(f"label {word[:40]!r} is not among the labels of @classLabel")
@@ -143,23 +109,19 @@ def _without_times(line: str) -> tuple[list[str], list[str]]:
         pairs = PAIR.findall(text)
         if not pairs or re.sub(r"[\s,]", "", PAIR.sub("", text)):
             raise ValueError(f"{text[:40]!r} is not a list of (time,value) pairs")
-        times = [time for time, _ in pairs]
-        clocks.append(times)
         channels.append(",".join(value for _, value in pairs))
-        steps = np.diff(moments(times))
-        if not (steps > 0).all():
-            raise ValueError(f"times do not increase after {times[int(np.argmin(steps > 0))]!r}")
-        if steps.size and steps.max() - steps.min() > 1e-3 * steps.min():
-            raise ValueError(f"times are not evenly spaced; {hint}")
-        if len(times) == len(clocks[0]) and (moments(times) != moments(clocks[0])).any():
-            raise ValueError(f"channel {len(clocks)} has other times than channel 1; {hint}")
+        clocks.append([time for time, _ in pairs])
+        times = moments(clocks[-1])
+        steps = np.diff(times)
+        is_even = not steps.size or 0 < steps.max() <= 1.001 * steps.min()
+        if not is_even or not np.array_equal(times, moments(clocks[0])):
+            told = "the times do not rise in even steps, or differ from those of channel 1"
+            raise ValueError(f"channel {len(clocks)}: {told}; {hint}")
     return channels, clocks[0]
 
 
-def write_ts(
-    path: str | Path, X: Any, y: Any = None, *, problem_name: str | None = None, comment: str = ""
-) -> None:
-    """Write sequences as a .ts file, which sktime, aeon and `read_series` read.
+def write_ts(path: str | Path, X: Any, y: Any = None) -> None:
+    """Write sequences as a .ts file, which sktime, aeon and `read` read.
 
     Numbers are read back exactly. The format does not hold channel names or a sampling rate;
     `write_npz` keeps both.
@@ -172,18 +134,14 @@ def write_ts(
         The sequences, as every estimator takes them, without symbolic channels.
     y : array-like of shape (n_sequences,), default=None
         Labels, without colons or missing values. Floats are written as targets of a regression.
-    problem_name : str, default=None
-        The name of the data set; by default the name of the file.
-    comment : str, default=""
-        Text for the top of the file.
 
     Examples
     --------
     >>> import tempfile, pathlib, numpy as np
-    >>> from mvdfq.io import read_series, write_ts
+    >>> from mvdfq.io import read, write_ts
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "two.ts"
     >>> write_ts(path, [np.ones((2, 3)), np.zeros((2, 4))], ["sitting down", "up"])
-    >>> read_series(path).y
+    >>> read(path).y
     array(['sitting down', 'up'], dtype='<U12')
     """
     path, sequences = Path(path), check_sequences(X)
@@ -191,9 +149,8 @@ def write_ts(
         problem = "A .ts file holds only numbers, but X has symbolic channels"
         raise ValueError(f"{problem}; use write_npz.")
     labels = None if y is None else _labels_to_write(y, len(sequences))
-    name = re.sub(r"\s+", "_", problem_name or Source(path).stem)
-    head = [f"# {line}" for line in comment.splitlines()] + [f"@problemName {name}"]
-    head += [*_header_lines(sequences, labels), "@data"]
+    name = re.sub(r"\s+", "_", Source(path).stem)
+    head = [f"@problemName {name}", *_header_lines(sequences, labels), "@data"]
     with replacing(path) as raw, ExitStack() as stack:
         file: Any = raw
         if path.suffix == ".gz":

@@ -64,8 +64,6 @@ CASES = {
         NUMBERS,
         LABELS,
     ),
-    "rows": (classifier(**SMALL, weights="rows"), NUMBERS, LABELS),
-    "groups": (classifier(**SMALL, weights="groups"), NUMBERS, LABELS),
     "gamma": (classifier(**SMALL, gamma=0.5), NUMBERS, LABELS),
     "ovo": (classifier(**SMALL, multi_class="ovo", C=(1, 10)), NUMBERS, LABELS),
     "observed": (

@@ -171,7 +171,7 @@ def test_pickle_keeps_the_answers(case):
     assert as_bytes(pickle.loads(pickle.dumps(fitted)), case.X) == as_bytes(fitted, case.X)
 
 
-@pytest.mark.parametrize("options", [{}, {"solver": "linear"}, {"weights": "rows"}])
+@pytest.mark.parametrize("options", [{}, {"solver": "linear"}])
 @pytest.mark.usefixtures("two_blas_threads")
 def test_neither_threads_nor_repetition_change_a_bit(case, options):
     one, two, again = (case.fitted(n_jobs=n, **options) for n in (1, 2, 2))

@@ -606,13 +606,6 @@ HARM = [
         lambda a: 0 * a,
         "weights must be finite, not negative and not all 0",
     ),
-    (
-        "groups",
-        "Plan",
-        "group_weights",
-        with_item(0, -1.0),
-        "weights must be finite, not negative and not all 0",
-    ),
     ("rotated", "SequenceKernel", "n_symbols_", with_item(0, 5), "alphabets of the rows in use"),
     ("rotated", "SequenceKernel", "rows_", shorter, "alphabets of the rows in use"),
     ("rotated", "SequenceKernel", "rows_", with_item(0, 99), "rows_ must hold numbers from 0"),

@@ -30,9 +30,8 @@ def quick(**options):
 
 
 @pytest.mark.parametrize("solver", ["kernel", "linear"])
-@pytest.mark.parametrize("weights", [None, "rows"])
-def test_verbose_draws_a_bar_on_the_error_stream(capfd, solver, weights):
-    quick(verbose=True, solver=solver, weights=weights).fit(X, Y)
+def test_verbose_draws_a_bar_on_the_error_stream(capfd, solver):
+    quick(verbose=True, solver=solver).fit(X, Y)
     out, err = capfd.readouterr()
     assert out == ""
     assert [word for word in err.split() if word in STAGES] == STAGES
@@ -106,7 +105,7 @@ def recorder():
     return Recorder()
 
 
-@pytest.mark.parametrize("options", [{}, {"solver": "linear"}, {"weights": "rows"}, {"n_jobs": 2}])
+@pytest.mark.parametrize("options", [{}, {"solver": "linear"}, {"n_jobs": 2}])
 def test_callbacks_hear_of_every_stage(recorder, options):
     quick(**options).set_callbacks(recorder).fit(X, Y)
     assert recorder.stages == ["setup", *FIT, "teardown"]

@@ -193,10 +193,11 @@ def test_training_sequences_of_other_rows_are_refused(open_model):
 
 
 def test_weights_of_other_groups_are_refused(open_model):
-    opened = open_model("groups")
-    opened.change(opened.state("Plan")["group_weights"], lambda weights: weights[1:])
+    opened = open_model("rotated")
+    plan = opened.state("Plan")
+    plan["group_weights"] = plan["row_weights"]
     opened.write()
-    with pytest.raises(mvdfq.ModelFileError, match="group_weights must have 2 entries"):
+    with pytest.raises(mvdfq.ModelFileError, match="group_weights must have 1 entries"):
         mvdfq.load(opened.path)
 
 

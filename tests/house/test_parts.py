@@ -389,7 +389,7 @@ def test_terms_do_what_their_twins_do(name):
     X = mvdfq.check_sequences(NUMBERS[:6])
     fitting = clone(TERMS[name].example).fit(X, LABELS[:6], Work())
     expected = TERMS[name].twin(fitting, NUMBERS[:6])
-    assert_allclose(fitting.matrix(np.arange(6)), expected, rtol=1e-4, atol=1e-4)
+    assert_allclose(fitting.values, expected, rtol=1e-4, atol=1e-4)
 
 
 # Explained -----------------------------------------------------------------------------------

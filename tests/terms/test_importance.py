@@ -138,3 +138,15 @@ def test_plain_words_say_that_they_learned_from_what_they_judge():
     with pytest.raises(AttributeError, match=r"clf\.importance\(X, y\)"):
         linear.feature_importance_  # noqa: B018
     assert linear.importance(X[:, :3], y).log_loss[:, 0].argmax() == TELLS
+
+
+def test_categories_keep_their_importance():
+    rng = np.random.default_rng(0)
+    y = np.arange(30) % 2
+    X = [
+        [rng.normal(size=20).tolist(), "AB"[c] * 12 + "".join(rng.choice(list("AB"), 8))] for c in y
+    ]
+    clf = SequenceClassifier().fit(X, y)
+    noise, state = clf.feature_importance_
+    assert state > noise
+    assert clf.explain(X[0]).top(1)[0].channels == ("x1",)

@@ -12,7 +12,7 @@ from mvdfq.symbols import Symbols
 from mvdfq.terms import standard
 from mvdfq.terms.base import Work
 from mvdfq.terms.feature_blocks import Labelled, MatrixBlock
-from mvdfq.terms.pass_solver import PassSolver, minimise
+from mvdfq.terms.pass_solver import PassSolver
 from mvdfq.terms.standard import Scale, column_sums
 from mvdfq.terms.svm import Problems
 from mvdfq.terms.words import root_shares
@@ -88,16 +88,6 @@ def test_dense_shares_are_bytes_where_nothing_is_missing():
 
 
 # Solver
-
-
-def test_columns_of_quadratics_reach_their_minima():
-    scales, centres = np.array([[1.0, 9.0], [4.0, 0.5], [30.0, 2.0]]), rng.normal(size=(3, 2))
-
-    def evaluate(x):
-        return (scales * (x - centres) ** 2).sum(axis=0), 2 * scales * (x - centres)
-
-    found = minimise(evaluate, np.zeros((3, 2)), 1e-12, 100, 5)
-    assert_allclose(found, centres, atol=1e-5)
 
 
 @pytest.mark.parametrize(("scheme", "n_classes"), [("ovr", 3), ("ovo", 3), ("ovr", 2)], ids=str)

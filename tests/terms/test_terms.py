@@ -319,7 +319,7 @@ def test_the_kernel_of_a_classifier_is_the_whole_sum(monkeypatch, tmp_path):
     finish = Total.finish
 
     def spy(self, margins):
-        sums.append(self.fixed.copy())
+        sums.append(self.values.copy())
         return finish(self, margins)
 
     monkeypatch.setattr(Total, "finish", spy)
@@ -404,10 +404,23 @@ def test_a_sequence_without_symbols_is_named():
         SequenceClassifier(cv=2).fit([*X[:2], X[2][:, :0], *X[3:]], Y)
 
 
-@pytest.mark.parametrize("parts", [{"pyramid": 1}, {"gamma": 0.5}, {"weights": "rows"}])
+@pytest.mark.parametrize("parts", [{"pyramid": 1}, {"gamma": 0.5}])
 def test_a_part_says_one_plain_term(parts):
     (term,) = SequenceClassifier(cv=2, **parts).fit(X, Y).terms_
     assert isinstance(term, FittedKernel)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"solver": "linear", "kernel": mvdfq.Subsequence(2)}, "no features for solver='linear'"),
+        ({"manifold": "yes"}, "manifold must be True or False"),
+    ],
+    ids=str,
+)
+def test_options_that_do_not_go_together_are_refused(options, message):
+    with pytest.raises(ValueError, match=message):
+        SequenceClassifier(**{"pyramid": 1, "manifold": False, **options}).fit(X, Y)
 
 
 @pytest.mark.slow

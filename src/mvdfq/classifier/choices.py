@@ -18,7 +18,7 @@ from mvdfq.terms.words import WordTerm
 
 # Parameters of the classifier that replace a part of a preset: one plain term is used then, but
 # not for `n_features`, which only says how features are made.
-PARTS = ("frames", "symbols", "kernel", "manifold", "pyramid", "gamma", "weights", "n_features")
+PARTS = ("frames", "symbols", "kernel", "manifold", "pyramid", "gamma", "n_features")
 # Parts of a classifier that may be objects with parameters.
 EXAMPLES = {"frames": "Delta()", "symbols": "DirectQuantizer()", "kernel": "Spectrum()"}
 

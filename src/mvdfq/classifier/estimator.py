@@ -80,7 +80,7 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     terms : list of Term, default=None
         The terms of the sum: `WordTerm`, `FilterTerm`, `PlainTerm`, instead of those of a preset.
         `mvdfq.preset_terms` returns the terms of a preset, to change. The parameters below, up to
-        `weights`, are a short way to say one `PlainTerm`: each replaces one part of the first
+        `gamma`, are a short way to say one `PlainTerm`: each replaces one part of the first
         term of the preset, whose other terms are left out; None keeps the part.
     frames : transformer or str, default=None
         Transformer of the numbers, applied first: `Delta`, `Rotate`, a pipeline, ... or a name
@@ -97,9 +97,6 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         Number of levels of the temporal pyramid.
     gamma : float, default=None
         Parameter of a Hellinger RBF on top of the kernel; None uses no RBF.
-    weights : {None, "rows", "groups"}, default=None
-        Learn one weight per row of symbols, or per group of layouts, by centred alignment of its
-        kernel matrix with the classes; None gives all the same weight.
     C : float, sequence of float or "auto", default=None
         Penalty of the machines. Given several values, `fit` takes the best in inner
         cross-validation; ``"auto"`` tries 1, 10, 100, 1000. The kernel is computed once.
@@ -191,7 +188,6 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     manifold: bool | None = None
     pyramid: int | None = None
     gamma: float | None = None
-    weights: str | None = None
     C: float | Sequence[float] | str | None = None
     multi_class: str | None = None
     class_weight: Any = None

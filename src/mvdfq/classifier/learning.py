@@ -145,7 +145,7 @@ def learn(clf: Any, training: Training, progress: Progress) -> Learned:
         work = _work(clf, training, linear=clf.solver == "linear", report=report)
         total = Total(training.chosen.terms, training.X, trainer.y, work)
     if training.chosen.keeps_relatives and trainer.groups is None:
-        values = total.matrix(np.arange(len(trainer.y)))
+        values = total.values
         if isinstance(values, np.ndarray):  # sparse features do not know all pairs
             trainer = replace(trainer, groups=relatives(values, trainer.y, trainer.n_folds))
     with progress.stage("machines") as report:
@@ -297,7 +297,7 @@ def _check_drawn(clf: Any, drawn: Drawn, seed: int) -> tuple[Training, np.ndarra
     problems = _problems(drawn.classes, chosen)
     if clf.solver == "kernel" or not all(term.has_features for term in chosen.terms):
         raise ValueError(
-            "fit_blocks trains a linear model; pass gamma=None, weights=None and solver='auto'."
+            "fit_blocks trains a linear model; pass gamma=None and solver='auto'."
         )
     codes = np.searchsorted(drawn.classes, drawn.y)
     # the weight of a sequence of each class, given the numbers of sequences

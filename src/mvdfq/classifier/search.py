@@ -29,7 +29,7 @@ class SequenceClassifierCV(CallbackSupportMixin, ClassifierMixin, BaseEstimator)
 
     Like scikit-learn's `GridSearchCV`, but every kernel matrix is computed once, not once per fold
     and `C`. Parts that learn without labels are fitted on all sequences that `fit` is given;
-    machines and learned weights are fitted inside each fold. All candidates use the same folds.
+    machines are fitted inside each fold. All candidates use the same folds.
 
     Parameters
     ----------

@@ -61,7 +61,7 @@ class Term(BaseEstimator):
 class Fitting(Protocol):
     """A term with its kernel matrix, before the coefficients of training sequences are known.
 
-    The sum divides the matrix by `size`, the variance of all features together. `weighed` is the
+    `values` is the kernel matrix, or sparse features. The sum divides the matrix by `size`, the variance of all features together. `weighed` is the
     matrix in which words count by what they tell of the classes, and its size, for the machine
     that answers alone: a fold must not check words that were weighed with its labels. None if all
     words count alike.
@@ -69,14 +69,9 @@ class Fitting(Protocol):
 
     # Whether all words have the same spread: then `size` always divides the matrix.
     is_standard: bool = True
-    # Whether the matrix depends on the labels of the sequences that are learned from.
-    reads_labels: bool = False
+    values: Any
     size: float
     weighed: tuple[np.ndarray, float] | None = None
-
-    def matrix(self, learn: np.ndarray) -> Any:
-        """Return the kernel matrix, or sparse features, for machines that learn from `learn`."""
-        raise NotImplementedError
 
     def release(self) -> None:
         """Give up large kernel matrices, which are part of the sum now."""

@@ -5,40 +5,31 @@ r"""Linear machines fitted by passes over blocks of sequences.
 
 where :math:`x_i` are the features of sequence `i`, :math:`\mu` their means, `D` a diagonal matrix
 of factors and :math:`t_i` is 1 or -1. The squared hinge has a gradient, and the gradient is a sum
-over sequences: every pass adds up the gradients of all blocks, and L-BFGS takes one step. Features
-that are centred need far fewer passes; the means go into the intercept, so features stay sparse.
-
-L-BFGS minimises several problems side by side, each with its own step and its own memory: one
-evaluation reads all sequences once, whatever the number of problems. Reference: J. Nocedal and
-S. Wright, Numerical Optimization, 2006, algorithms 7.4 and 3.1.
+over sequences: every pass adds up the gradients of all blocks, and L-BFGS takes one step for the
+sum of all problems. Features that are centred need far fewer passes; the means go into the
+intercept, so features stay sparse.
 """
 
-from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.optimize import minimize
 
 from mvdfq._utils.threads import Report
 from mvdfq.terms.feature_blocks import Labelled
 from mvdfq.terms.standard import Scale
 from mvdfq.terms.svm import Margins, Problems
 
-# Two steps that lower the sum of all objectives by less than this share are the last steps.
-TOLERANCE = 5e-3
+# A step that lowers the sum of all objectives by less than this share is the last step.
+TOLERANCE = 1e-3
 # The largest number of passes; the last line search may add passes.
 MOST_PASSES = 100
 # Steps that L-BFGS remembers; fewer where these would not fit into the memory limit.
 STEPS = 8
 
 Pairs = Sequence[tuple[int, int]]
-# Values of the columns and their gradients, (n_columns,) and (n_variables, n_columns).
-Evaluate = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
-# The decrease that a step must reach, as a share of what the slope promises.
-ARMIJO = 1e-4
-# A step that was halved so often is not worth another pass.
-MOST_HALVINGS = 5
 
 
 def _targets(y: np.ndarray, pairs: Pairs) -> np.ndarray:
@@ -101,10 +92,11 @@ class PassSolver:
         pairs, factor = self.problems.pairs, self.columns.factor.astype(np.float32)[:, None]
         centre = self.columns.mean.astype(np.float32)
         most = MOST_PASSES if self.most is None else self.most
-        n_passes = 0
+        first, n_passes = self._start(start, everything), 0
 
-        def evaluate(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        def evaluate(point: np.ndarray) -> tuple[float, np.ndarray]:
             nonlocal n_passes
+            x = point.reshape(first.shape).astype(np.float32)
             weights = factor * x[:-1]
             # centring without touching the features, which stay sparse
             offsets = x[-1] - centre @ weights
@@ -120,20 +112,21 @@ class PassSolver:
             n_passes += 1
             # the same centring, in the gradient
             gradient = factor * (gradient - centre[:, None] * slopes.astype(np.float32))
-            gradient = C * np.vstack([gradient, slopes.astype(np.float32)])
+            gradient = C * np.vstack([gradient, slopes])
             gradient[:-1] += x[:-1]
-            norms = np.einsum("ij,ij->j", x[:-1], x[:-1]).astype(float)
-            return norms / 2 + C * losses, gradient
+            norm = float(np.square(x[:-1], dtype=float).sum())
+            return norm / 2 + C * losses.sum(), gradient.ravel()
 
-        first = self._start(start, everything)
         # two arrays per step, and half of the memory for the blocks
         steps = int(np.clip(self.memory // (4 * max(first.nbytes, 1)), 2, STEPS))
-        x = minimise(evaluate, first, self.tolerance, most, steps)
+        options = {"maxcor": steps, "maxfun": most, "ftol": self.tolerance, "gtol": 0.0}
+        found = minimize(evaluate, first.ravel(), jac=True, method="L-BFGS-B", options=options)
+        x = found.x.reshape(first.shape).astype(np.float32)
         return Margins(x[:-1], x[-1] - centre @ (factor * x[:-1]))
 
     def _start(self, start: Margins | None, everything: bool) -> np.ndarray:
         """Return the first point: the machines to go on from, or the best constant margins."""
-        x = np.zeros((len(self.columns.mean) + 1, len(self.problems.pairs)), np.float32)
+        x = np.zeros((len(self.columns.mean) + 1, len(self.problems.pairs)))
         if start is None:
             total, weight = self.blocks.sum(target_sums, self.problems.pairs, everything)
             # the mean target: the margin of sequences that do not differ
@@ -143,105 +136,3 @@ class PassSolver:
             moved = (self.columns.factor[:, None] * start.coefficients).astype(np.float32)
             x[-1] = start.intercepts + self.columns.mean.astype(np.float32) @ moved
         return x
-
-
-def minimise(
-    evaluate: Evaluate, start: np.ndarray, tolerance: float, most: int, memory: int
-) -> np.ndarray:
-    """Return the minimum of every column, (n_variables, n_columns).
-
-    Stops if the sum of all columns falls by less than `tolerance` of itself in each of two steps,
-    or after `most` evaluations and the last line search. Keeps the last `memory` steps:
-    2 * memory arrays of the size of `start`.
-    """
-    x, past = start, deque[tuple[np.ndarray, np.ndarray, np.ndarray]](maxlen=memory)
-    n_small = n_evaluated = 0
-
-    def counted(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        nonlocal n_evaluated
-        n_evaluated += 1
-        return evaluate(x)
-
-    value, gradient = counted(x)
-    while n_evaluated <= most:
-        step, slope = _direction(gradient, past)
-        found = _line_search(counted, x, value, step, slope, first=not past)
-        if found is None:
-            break
-        moved, new_value, new_gradient = found
-        change, bend = moved - x, new_gradient - gradient
-        curvature = _dots(change, bend)
-        # also of columns without curvature, whose shares `_divided` sets to 0
-        past.append((change, bend, curvature))
-        fallen = value.sum() - new_value.sum()
-        x, value, gradient = found
-        # one small step may follow a bad line search; two are an end
-        n_small = n_small + 1 if fallen <= tolerance * value.sum() else 0
-        if n_small == 2:
-            break
-    return x
-
-
-def _direction(gradient: np.ndarray, past: deque) -> tuple[np.ndarray, np.ndarray]:
-    """Return the step of every column and the slope along the step (the two-loop recursion)."""
-    step = gradient.copy()
-    shares = []
-    for change, bend, curvature in reversed(past):
-        share = _divided(_dots(change, step), curvature)
-        step -= share * bend
-        shares.append(share)
-    if past:
-        _, bend, curvature = past[-1]
-        # 0 for a column that could not get lower in the last step: it stays where it is
-        step *= _divided(curvature, _dots(bend, bend))
-    for (change, bend, curvature), share in zip(past, reversed(shares), strict=True):
-        step += (share - _divided(_dots(bend, step), curvature)) * change
-    if past:
-        step[:, past[-1][2] <= 0] = 0
-    np.negative(step, out=step)
-    slope = _dots(step, gradient)
-    uphill = slope > 0  # rounding: such columns go downhill by their gradient
-    if uphill.any():
-        sizes = np.maximum(np.sqrt(_dots(gradient, gradient)), 1).astype(gradient.dtype)
-        step[:, uphill] = -(gradient / sizes)[:, uphill]
-        slope = _dots(step, gradient)
-    return step, slope
-
-
-def _line_search(
-    evaluate: Evaluate,
-    x: np.ndarray,
-    value: np.ndarray,
-    step: np.ndarray,
-    slope: np.ndarray,
-    first: bool,
-) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
-    """Return the next point with its value and gradient; None if no column gets any lower.
-
-    The first step has no curvature to go by: its length is 1 at most.
-    """
-    length = 1 / np.maximum(np.sqrt(np.abs(slope)), 1) if first else np.ones(len(slope))
-    for _ in range(MOST_HALVINGS):
-        moved = x + step * length.astype(x.dtype)
-        new_value, gradient = evaluate(moved)
-        good = new_value <= value + ARMIJO * length * slope
-        if good.all():
-            return moved, new_value, gradient
-        # columns that are low enough keep their length, and wait for the others
-        length[~good] /= 2
-    # five halvings: leave these columns where they are
-    length[~good] = 0
-    if not length.any():
-        return None
-    moved = x + step * length.astype(x.dtype)
-    return moved, *evaluate(moved)
-
-
-def _dots(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Return the inner product of every column."""
-    return np.einsum("ij,ij->j", a, b).astype(float)
-
-
-def _divided(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Return ``a / b`` in single precision; 0 where `b` is not positive, as after no step."""
-    return np.divide(a, b, out=np.zeros_like(a), where=b > 0).astype(np.float32)

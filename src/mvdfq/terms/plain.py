@@ -1,6 +1,6 @@
 """Words counted plainly as a term: every method of the paper, strings, any kernel."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from typing import Any
@@ -8,9 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import clone
-from sklearn.utils import check_random_state
 
-from mvdfq._utils.checks import parse_memory
 from mvdfq.frames.base import fit_encoders
 from mvdfq.gram.features import SequenceFeatures
 from mvdfq.gram.kernel import SequenceKernel
@@ -18,7 +16,6 @@ from mvdfq.gram.sums import Gram
 from mvdfq.gram.vocabulary import Buckets, all_words
 from mvdfq.kernels import Kernel
 from mvdfq.symbols.base import Symbols
-from mvdfq.terms.alignment import align, unit_grams
 from mvdfq.terms.base import Fitting, Source, Term, Work
 from mvdfq.terms.feature_blocks import Block, MatrixBlock
 from mvdfq.terms.fitted import FIRST_NAME, FittedTerm
@@ -27,8 +24,6 @@ from mvdfq.terms.standard import Learned
 
 # If there can be more words than this, explicit features hash words to this many columns.
 MANY_WORDS = 2**20
-# Parameters of the kernel, learned from some of the sequences.
-Learn = Callable[[np.ndarray], dict[str, np.ndarray]]
 
 
 @dataclass(eq=False, repr=False)
@@ -52,9 +47,6 @@ class PlainTerm(Term):
         Number of levels of the temporal pyramid.
     gamma : float, default=None
         Parameter of a Hellinger RBF on top of the kernel; None uses no RBF.
-    weights : {None, "rows", "groups"}, default=None
-        Learn one weight per row of symbols, or per group of layouts, by centred alignment of its
-        kernel matrix with the classes; None gives all the same weight.
     row_weights : sequence of float, default=None
         Weights of the rows of symbols; fewer weights than rows belong to blocks of rows of the
         same size. None gives every row the weight 1.
@@ -81,7 +73,6 @@ class PlainTerm(Term):
     manifold: bool = False
     pyramid: int = 1
     gamma: float | None = None
-    weights: str | None = None
     row_weights: Sequence[float] | None = None
     n_features: int | None = None
     name: str = FIRST_NAME
@@ -96,22 +87,14 @@ class PlainTerm(Term):
     @property
     def has_features(self) -> bool:  # type: ignore[override]
         """Whether the term can be learned from explicit features, block by block."""
-        return self.kernel.has_features and self.gamma is None and self.weights is None
+        return self.kernel.has_features and self.gamma is None
 
     def check(self) -> None:
         """Raise an error for parameters that do not exist or cannot be combined."""
         if not isinstance(self.kernel, Kernel):
             raise TypeError(f"kernel must be a name or a kernel, got {self.kernel!r}.")
-        if self.weights not in (None, "rows", "groups"):
-            raise ValueError(
-                f"weights must be one of (None, 'rows', 'groups'), got {self.weights!r}."
-            )
         if not isinstance(self.manifold, bool | np.bool_):
             raise ValueError(f"manifold must be True or False, got {self.manifold!r}.")
-        if self.weights == "groups" and not self.kernel.has_groups:
-            raise ValueError(f"{self.kernel!r} has no groups to weight; pass weights=None.")
-        if self.weights == "rows" and not self.kernel.reads_symbols:
-            raise ValueError(f"{self.kernel!r} reads all rows together; pass weights=None.")
 
     def plain(self) -> "PlainTerm":
         """Return a copy of the term."""
@@ -119,23 +102,18 @@ class PlainTerm(Term):
 
     def fit(self, X: Any, y: np.ndarray, work: Work) -> Fitting:
         """Count the words of training sequences, and compute their kernel matrix."""
-        return self.fitting(*fit_encoders([self.frames, self.symbols], X, y), y, work)
+        return self.fitting(*fit_encoders([self.frames, self.symbols], X, y), work)
 
-    def fitting(self, encoders: list[Any], symbols: Any, y: np.ndarray, work: Work) -> Fitting:
+    def fitting(self, encoders: list[Any], symbols: Any, work: Work) -> Fitting:
         """Compute the kernel matrix, or explicit features, of encoded sequences."""
         about = self.name, encoders
-        # weights of rows need a Gram matrix for each row, so they are learned only if asked for
-        learned = self._learn_weights(symbols, y, work) if self.weights is not None else None
-        everything = np.arange(len(y))
-        params = {} if learned is None else learned(everything)
         if work.linear:
-            reader: Any = self._features(symbols, work).set_params(**params)
-            values = reader.fit_transform(symbols)
-            return PlainFitting(*about, reader, values, symbols, learned)
+            reader: Any = self._features(symbols, work)
+            return PlainFitting(*about, reader, reader.fit_transform(symbols))
         # None: the sequences with themselves, which needs half of the products
-        reader = self.kernel_of(symbols, work).set_params(gamma=self.gamma, **params)
+        reader = self.kernel_of(symbols, work).set_params(gamma=self.gamma)
         values, result = reader.fit(symbols).compare(reader.train_, None, work.report)
-        return PlainFitting(*about, reader, values, symbols, learned, result)
+        return PlainFitting(*about, reader, values, result)
 
     def source(self, X: Any, y: np.ndarray, work: Work) -> Source:
         """Return what counts the words of blocks of sequences."""
@@ -187,37 +165,6 @@ class PlainTerm(Term):
             "n_jobs": work.n_jobs,
         }
 
-    def _learn_weights(self, symbols: Any, y: np.ndarray, work: Work) -> Learn:
-        """Return a function that learns the weights of rows or groups from some sequences.
-
-        The function returns the weights as a parameter of the kernel. Where the Gram matrices of
-        all units do not fit the memory limit, the function uses a random part of the sequences.
-        """
-        kernel = self.kernel_of(symbols, work).fit(symbols)
-        plan, by_rows = kernel.plan_, self.weights == "rows"
-        n_units = len(plan.row_weights) if by_rows else len(plan.groups(0))
-        # a stack of n_units square matrices of 4 bytes
-        most = int(np.sqrt(parse_memory(kernel.memory_limit) / (4 * n_units)))
-        random = check_random_state(work.random_state)
-        chosen = np.sort(random.permutation(len(y))[: max(most, 2)])
-        limits = kernel.n_jobs, kernel.memory_limit
-        stack = np.empty((n_units, len(chosen), len(chosen)), np.float32)
-        for u, K in enumerate(unit_grams(kernel.train_[chosen], plan, by_rows, *limits)):
-            stack[u] = K
-            work.report(u + 1, 2 * n_units)
-
-        def learned(learn: np.ndarray) -> dict[str, np.ndarray]:
-            # of the random part, the sequences that this fold may learn from
-            known = np.flatnonzero(np.isin(chosen, learn))
-            weights = align(stack[:, known][:, :, known], y[chosen[known]])
-            if not by_rows:
-                return {"group_weights": weights}
-            of_all = np.zeros(kernel.n_rows_in_)  # rows that are left out have weight 0
-            of_all[kernel.rows_] = weights
-            return {"row_weights": of_all}
-
-        return learned
-
 
 @dataclass
 class PlainFitting(Fitting):
@@ -230,25 +177,16 @@ class PlainFitting(Fitting):
     encoders: list[Any]
     reader: Any
     values: Any
-    symbols: Any
-    learned: Learn | None
     result: Gram | None = None
 
     is_standard = False
 
     def __post_init__(self) -> None:
-        self.reads_labels = self.learned is not None
         self.size = 1.0  # sparse features stand alone; all sequences may be alike to the kernel
         if not sp.issparse(self.values):
             # the trace of the centred matrix, without centring it
             spread = float(np.trace(self.values) / len(self.values) - self.values.mean())
             self.size = spread if spread > 0 else 1.0
-
-    def matrix(self, learn: np.ndarray) -> Any:
-        """Return kernel values or features, with weights learned from the sequences `learn`."""
-        if self.learned is None or len(learn) == len(self.symbols):
-            return self.values
-        return clone(self.reader).set_params(**self.learned(learn)).fit_transform(self.symbols)
 
     def finish(self, coefficients: np.ndarray, share: float) -> FittedPlain:
         """Return the term, with its training sequences or their features."""

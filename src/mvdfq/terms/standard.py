@@ -136,7 +136,7 @@ class StandardFitting:
     `workers` threads measure the pieces.
     """
 
-    is_standard, reads_labels = True, False
+    is_standard = True
 
     def __init__(
         self,
@@ -173,10 +173,6 @@ class StandardFitting:
         self.size: float = max(sum(scale.kept.size for scale in self.scales), 1)
         size = float(sum(told.sum() for told in self.told)) or 1.0
         self.weighed = None if weighed is None else (weighed, size)
-
-    def matrix(self, learn: np.ndarray) -> np.ndarray:
-        """Return the kernel matrix, which does not depend on `learn`."""
-        return self.values
 
     def release(self) -> None:
         """Give up the kernel matrices, which are part of the sum now."""

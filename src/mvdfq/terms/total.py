@@ -48,38 +48,30 @@ class Total:
         self.shares = [1.0] if alone else [1 / len(sizes) / size for size in sizes]
         # of the machine that answers: its words count by what they tell of the classes
         self.last_shares = self.shares.copy()
-        self.fixed: Any = None  # the part of the sum that does not depend on labels
+        self.values: Any = None
         self.weighed: Any = None  # the same for the machine that answers, if it differs
         for v, fit in enumerate(self.fits):
-            if not fit.reads_labels:
-                # added once, not again in every fold
-                self._add(v, fit)
-                fit.release()
+            self._add(v, fit)
+            fit.release()
 
     def _add(self, v: int, fit: Fitting) -> None:
         """Add the kernel matrices of a term to the sums; without a copy if the share is 1."""
-        values = fit.matrix(np.arange(self.n_sequences))
-        values = values if self.shares[v] == 1 else self.shares[v] * values
+        values = fit.values if self.shares[v] == 1 else self.shares[v] * fit.values
         weighed = fit.weighed
         if weighed is not None:
             self.last_shares[v] = 1 / len(self.fits) / weighed[1]
         if weighed is not None or self.weighed is not None:
-            before = self.fixed if self.weighed is None else self.weighed
+            before = self.values if self.weighed is None else self.weighed
             mine = values if weighed is None else self.last_shares[v] * weighed[0]
             self.weighed = mine if before is None else before + mine
-        self.fixed = values if self.fixed is None else self.fixed + values
+        self.values = values if self.values is None else self.values + values
 
     def matrix(self, learn: np.ndarray | None) -> Any:
         """Return the matrix for machines that learn from some sequences: kernel or features.
 
         None is for the machine that answers, which learns from all sequences.
         """
-        fixed = self.weighed if learn is None and self.weighed is not None else self.fixed
-        learn = np.arange(self.n_sequences) if learn is None else learn
-        pairs = zip(self.shares, self.fits, strict=True)
-        # weights that are learned from labels must not see the labels of the fold that checks them
-        moving = [share * fit.matrix(learn) for share, fit in pairs if fit.reads_labels]
-        return sum(moving, start=fixed) if fixed is not None else sum(moving)
+        return self.weighed if learn is None and self.weighed is not None else self.values
 
     def held_out(self, folds: list[FoldMachine], n_channels: int) -> np.ndarray | None:
         """Return what channels and terms add to margins of sequences that inner folds hold out.

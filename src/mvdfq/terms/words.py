@@ -114,7 +114,7 @@ class WordTerm(Term):
         """Count the words of training sequences, and compute their kernel matrix."""
         encoders, symbols = fit_encoders([self.frames, self.symbols], X, y)
         if not self._has_few_words(symbols):
-            return self.plain().fitting(encoders, symbols, y, work)
+            return self.plain().fitting(encoders, symbols, work)
         # a sequence without words teaches only that it has none: the user should know
         warn_wordless(symbols.n_present)
         reader, make = self._made_by(encoders, symbols, work)

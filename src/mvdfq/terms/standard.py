@@ -311,7 +311,7 @@ def column_sums(shares: Any, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray
     held, total, squares = (np.zeros(shares.shape[1]) for _ in range(3))
     if sp.issparse(shares):
         lists = shares.indptr, shares.indices, shares.data
-        loops.add_entries(*lists, None, weight, held, total, squares)
+        loops.add_entries(*lists, weight, held, total, squares)
     else:
         loops.add_columns(shares, weight, held, total, squares)
     return held, total, squares

@@ -20,7 +20,7 @@ from mvdfq.symbols.base import Symbols
 from mvdfq.terms.base import Fitting, Source, Term, Work
 from mvdfq.terms.baseline import Evidence, View
 from mvdfq.terms.dense_evidence import SeenWords, dense_evidence
-from mvdfq.terms.feature_blocks import CountedRow, SideBySide
+from mvdfq.terms.feature_blocks import MatrixBlock, SideBySide
 from mvdfq.terms.fitted import FIRST_NAME, ReadingTerm, StandardTerm
 from mvdfq.terms.plain import PlainTerm
 from mvdfq.terms.standard import (
@@ -186,7 +186,7 @@ class WordSource(Source):
             # before words are left out: they count in the shares
             scale = inverse_root(np.asarray(matrix.sum(axis=1), dtype=float))
             matrix = matrix if len(kept) == size else matrix[:, kept]
-            rows.append(CountedRow.of(matrix, scale.astype(np.float32)))
+            rows.append(MatrixBlock.of_counts(matrix, scale.astype(np.float32)))
         return SideBySide(rows)
 
     def only(self, used: np.ndarray) -> tuple["WordSource", np.ndarray]:

@@ -54,8 +54,8 @@ def dense_evidence(words: SeenWords, symbols: Symbols) -> list[Evidence]:
     for g, part in enumerate(groups):
         reading.spread(g, part.group.arrays[0], (by_frame, by_layout[g], rest))
     by_frame += np.repeat(rest / np.maximum(lengths, 1)[:, None], lengths, axis=1)
-    by_frame /= words.table.mean
-    by_layout /= words.table.mean
+    by_frame /= reading.mean
+    by_layout /= reading.mean
     return [
         Evidence(
             by_frame[:, a:b].transpose(2, 0, 1),
@@ -94,12 +94,14 @@ def _words(reading: "_Reading", i: int, column: int | None = None, n: int = 0) -
 class _Reading:
     """The words of several sequences at the frames where they start.
 
-    The counts of a row of a sequence are divided by `totals`, the number of all its words.
+    The counts of a row of a sequence are divided by `totals`, the number of all its words; all
+    evidence is divided by the `mean` of the table.
     """
 
     def __init__(self, words: SeenWords, symbols: Symbols) -> None:
         self.seen, self.table, self.symbols = words, words.table, symbols
-        self.present = present_positions(symbols)
+        assert self.table.mean is not None
+        self.mean, self.present = self.table.mean, present_positions(symbols)
         self.totals = np.zeros((len(symbols.codes), len(symbols)))
         n_levels, offsets = self.table.plan.n_levels, symbols.offsets
         for part in self.table.groups:
@@ -128,7 +130,7 @@ class _Reading:
         # one array of frames per layout, one after another
         reached = np.arange(n_layouts)[:, None] * n_frames
         self.spread(g, reached, (found.reshape(n_rows, -1, n_columns), *ignored))
-        return found / self.table.mean
+        return found / self.mean
 
     def slots(self, g: int) -> np.ndarray:
         """Return the slot of the word at every start in one sequence, by row, layout and frame.

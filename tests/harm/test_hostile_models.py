@@ -197,7 +197,7 @@ def test_weights_of_other_groups_are_refused(open_model):
     plan = opened.state("Plan")
     plan["group_weights"] = plan["row_weights"]
     opened.write()
-    with pytest.raises(mvdfq.ModelFileError, match="group_weights must have 1 entries"):
+    with pytest.raises(mvdfq.ModelFileError, match="group_weights must have 2 entries"):
         mvdfq.load(opened.path)
 
 

@@ -70,7 +70,7 @@ def test_counts_above_a_byte_are_kept_too(source, largest):
     block = source.block(symbols)
     dense = root_shares(symbols, source.reader.plan_, np.arange(2)).toarray()
     assert_allclose(block.times(np.eye(block.n_columns, dtype=np.float32)), dense, rtol=1e-5)
-    assert block.blocks[0].arrays[2].dtype == (np.uint8 if largest < 256 else np.float32)
+    assert block.blocks[0].values.dtype == (np.uint8 if largest < 256 else np.float32)
 
 
 def test_dense_shares_are_bytes_where_nothing_is_missing():

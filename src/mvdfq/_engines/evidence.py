@@ -1,8 +1,7 @@
 """Evidence of words at their places: compiled loops without checks, one thread each.
 
-`terms/baseline.py` has the formulas. Plain words are words whose means are 0, and whose
-counts are divided by 1. The cells of a pyramid are a binary heap: cell 1 is the whole sequence,
-cells ``2c`` and ``2c + 1`` are the halves of cell c.
+`terms/baseline.py` has the formulas. The cells of a pyramid are a binary heap: cell 1 is the whole
+sequence, cells ``2c`` and ``2c + 1`` are the halves of cell c.
 """
 
 import numpy as np
@@ -10,7 +9,7 @@ import numpy as np
 from mvdfq._engines.compiled import bare, inlined
 
 
-def spread_words(slots, offsets, read, table, totals, root, reached, out):
+def spread_words(slots, offsets, read, table, totals, reached, out):
     """Divide the evidence of every word of one group, compared, among frames of the word.
 
     `slots` (n_used, n_layouts, n_frames) are the words that start at each frame of the rows in use;
@@ -22,7 +21,7 @@ def spread_words(slots, offsets, read, table, totals, root, reached, out):
     n) are frames, counted from the start of a word: the layouts, or one frame each. `out` is a
     tuple: evidence is added to `by_frame` (n_rows, n_frames, n_columns) or, if it belongs to a cell
     without any word, to `rest` (n_rows, n_sequences, n_columns), and in both cases to `sums`, as
-    large as `rest`; `squares` (n_rows, n_sequences) gets the sums of squared embedded counts.
+    large as `rest`.
     """
     first, *numbers = table
     n_cells, n_columns = numbers[0].shape[1:]
@@ -30,17 +29,17 @@ def spread_words(slots, offsets, read, table, totals, root, reached, out):
     cells, even = np.zeros((most, n_cells + 1)), np.zeros((n_cells + 1, n_columns))
     slopes = np.zeros((most * (n_cells + 1), n_columns))
     memory = cells, np.empty(most, np.int64), slopes, even, np.empty(n_cells + 1)
-    by_frame, sums, rest, squares = out
+    by_frame, sums, rest = out
     # arrays of two axes, since every further axis costs time of compiling wherever it is read
     flat = [one.reshape(-1, n_columns) for one in (*numbers, sums, rest)]
-    sums = by_frame.reshape(len(by_frame), -1), *flat[3:], squares.reshape(-1)
-    spread_group(slots, offsets, read, (first, *flat[:3]), totals, root, reached, memory, sums)
+    sums = by_frame.reshape(len(by_frame), -1), *flat[3:]
+    spread_group(slots, offsets, read, (first, *flat[:3]), totals, reached, memory, sums)
 
 
 @bare
-def spread_group(slots, offsets, read, table, totals, root, reached, memory, out):
+def spread_group(slots, offsets, read, table, totals, reached, memory, out):
     """Do what `spread_words` does, with arrays whose rows are numbered by one index."""
-    by_frame, sums, rest, squares = out
+    by_frame, sums, rest = out
     first, _, _, lost = table
     cells, touched, slopes, even, sizes = memory
     rows, last, weights = read
@@ -54,7 +53,7 @@ def spread_group(slots, offsets, read, table, totals, root, reached, memory, out
                 sizes[cell] = 0.0
                 for c in range(n_columns):
                     even[cell, c] = -lost[p * (n_cells - 1) + cell - 1, c]
-            squares[at] += find_slopes(n, own[0], table, total, root, memory)
+            find_slopes(n, own[0], table, total, memory)
             divide_evenly(n, memory, sums, rest, at)
             for j in range(weights.size):
                 length, share = stop - start - last[j], weights[j] / reached.shape[1]
@@ -90,16 +89,15 @@ def count_starts(slots, p, start, stop, own, last, weights, cells, touched):
 
 
 @inlined
-def find_slopes(n, base, table, total, root, memory):
+def find_slopes(n, base, table, total, memory):
     """Write the evidence of one occurrence of every listed word in every cell.
 
     An occurrence counts in its cell and in all cells above it. What the means of words have in
-    common is added to `even`. Returns the sum of squared embedded counts.
+    common is added to `even`.
     """
     _, values, means, _ = table
     cells, touched, slopes, even, sizes = memory
     n_cells, n_columns = even.shape
-    squares = 0.0
     for i in range(n):
         word = touched[i]
         for cell in range(n_cells // 2 - 1, 0, -1):
@@ -107,16 +105,13 @@ def find_slopes(n, base, table, total, root, memory):
         for cell in range(1, n_cells):
             count = cells[word, cell]
             sizes[cell] += count
-            squares += count if root else count * count
             embedded = np.sqrt(count / total)
             at, own = (base + word) * (n_cells - 1) + cell - 1, word * n_cells
             for c in range(n_columns):
                 mean = means[at, c]
-                divisor = embedded + mean if root else 1.0
-                slope = values[at, c] / divisor if count > 0 else 0.0
+                slope = values[at, c] / (embedded + mean) if count > 0 else 0.0
                 even[cell, c] += slope * mean * embedded
                 slopes[own + cell, c] = slopes[own + cell // 2, c] + slope / total
-    return squares
 
 
 @inlined

@@ -97,18 +97,11 @@ def add_columns(values, weight, held, total, squares):
 
 
 @bare
-def add_entries(indptr, columns, values, scale, weight, held, total, squares):
-    """Do what `add_columns` does, for a sparse matrix.
-
-    With a `scale` per sequence, the values are counts: see `multiply_counts`.
-    """
+def add_entries(indptr, columns, values, weight, held, total, squares):
+    """Do what `add_columns` does, for a sparse matrix."""
     for s in range(weight.size):
         for e in range(indptr[s], indptr[s + 1]):
-            if scale is None:
-                value = np.float64(values[e])
-            else:
-                value = np.sqrt(np.float32(values[e])) * scale[s]
-            column = np.int64(columns[e])
+            value, column = np.float64(values[e]), columns[e]
             held[column] += weight[s]
             total[column] += weight[s] * value
             squares[column] += weight[s] * (value * value)
@@ -130,20 +123,3 @@ def standardize(lists, places, mean, factor, out):
             p = places[columns[e]]
             if p >= 0:
                 out[i, p] = (values[e] - mean[p]) * factor[p]
-
-
-@bare
-def multiply_counts(indptr, columns, counts, scale, transposed, factors, out):
-    """Add the product of the values of all words with `factors` to `out`, in float32.
-
-    The value of a word is the root of its count, times the scale of the sequence. `factors` is
-    (n_words, n_columns) and `out` (n_sequences, n_columns); of the transposed product, the other
-    way round.
-    """
-    for s in range(indptr.size - 1):
-        for e in range(indptr[s], indptr[s + 1]):
-            value = np.float32(np.sqrt(np.float32(counts[e])) * scale[s])
-            word = np.int64(columns[e])
-            a, b = (word, s) if transposed else (s, word)
-            for c in range(out.shape[1]):
-                out[a, c] += value * factors[b, c]

@@ -296,9 +296,7 @@ def _check_drawn(clf: Any, drawn: Drawn, seed: int) -> tuple[Training, np.ndarra
     candidates(chosen.C)  # raises an error now, before the long computation
     problems = _problems(drawn.classes, chosen)
     if clf.solver == "kernel" or not all(term.has_features for term in chosen.terms):
-        raise ValueError(
-            "fit_blocks trains a linear model; pass gamma=None and solver='auto'."
-        )
+        raise ValueError("fit_blocks trains a linear model; pass gamma=None and solver='auto'.")
     codes = np.searchsorted(drawn.classes, drawn.y)
     # the weight of a sequence of each class, given the numbers of sequences
     weight = weights_of_classes(clf.class_weight, drawn.classes, drawn.counts)

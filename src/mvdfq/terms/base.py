@@ -61,10 +61,10 @@ class Term(BaseEstimator):
 class Fitting(Protocol):
     """A term with its kernel matrix, before the coefficients of training sequences are known.
 
-    `values` is the kernel matrix, or sparse features. The sum divides the matrix by `size`, the variance of all features together. `weighed` is the
-    matrix in which words count by what they tell of the classes, and its size, for the machine
-    that answers alone: a fold must not check words that were weighed with its labels. None if all
-    words count alike.
+    `values` is the kernel matrix, or sparse features; the sum divides it by `size`, the variance
+    of all features together. `weighed` is the matrix in which words count by what they tell of the
+    classes, and its size, for the machine that answers alone: a fold must not check words that
+    were weighed with its labels. None if all words count alike.
     """
 
     # Whether all words have the same spread: then `size` always divides the matrix.

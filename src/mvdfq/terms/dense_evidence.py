@@ -1,13 +1,11 @@
-"""Evidence by tables of all possible words: no word is listed unless it is asked for.
+"""Evidence of standardized words, compared with a baseline: see `baseline.py`.
 
-Standardized words are compared with a baseline, see `baseline.py`; plain words with nothing.
+The tables hold all possible words, and no word is listed unless it is asked for.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 
@@ -15,17 +13,6 @@ from mvdfq._engines.evidence import count_places, spread_words
 from mvdfq.symbols.base import Symbols
 from mvdfq.terms.baseline import Evidence, View, WordBlock
 from mvdfq.terms.word_table import WordTable, present_positions
-
-
-def is_dense(term: Any, symbols: Symbols) -> bool:
-    """Tell whether all words are in dense tables, so that none must be listed."""
-    table, plan = term.table, term.reader.plan_
-    if table is None or symbols.unseen.any():
-        return False
-    # the compiled loop reads plain layouts: not words that count once, nor words of wildcards alone
-    groups = [group for r in table.rows.tolist() for group in plan.groups(r)]
-    plain = all(not g.distinct and all(one.offsets for one in g.layouts) for g in groups)
-    return plain and all(group.dense for group in table.groups)
 
 
 @dataclass(frozen=True)
@@ -49,41 +36,26 @@ class SeenWords:
             parts.append((weights, seen, lost))
         return cls(table, parts)
 
-    @classmethod
-    def plain(cls, table: WordTable) -> "SeenWords":
-        """Return the words of a table, compared with nothing: their means are 0."""
-        values = [group.values for group in table.groups]
-        lost = np.zeros((len(table.rows), *values[0].shape[1:]))
-        return cls(table, [(mine, np.zeros_like(mine), lost) for mine in values])
-
     @property
     def shift(self) -> np.ndarray:
         """What the words of the baseline add, (n_columns,)."""
         return sum(lost.sum(axis=(0, 1)) for _, _, lost in self.parts) / self.table.mean
 
 
-def dense_evidence(
-    words: SeenWords, symbols: Symbols, scale_of: Callable[[np.ndarray], Any] | None = None
-) -> list[Evidence]:
-    """Return the evidence in each sequence; it adds up to the sum of the term less the `shift`.
-
-    ``scale_of(squares)`` returns the factor of each row and sequence, given the sums of squared
-    counts, (n_groups, n_rows, n_sequences); None is for standardized words.
-    """
+def dense_evidence(words: SeenWords, symbols: Symbols) -> list[Evidence]:
+    """Return the evidence in each sequence; it adds up to the sum of the term less the `shift`."""
     reading, groups, lengths = _Reading(words, symbols), words.table.groups, symbols.lengths
     n_rows, n, n_columns = len(symbols.codes), len(symbols), words.parts[0][0].shape[2]
     by_frame = np.zeros((n_rows, symbols.data.shape[1], n_columns))
-    by_layout = np.zeros((len(groups), n_rows, n, n_columns))
-    rest, squares = np.zeros((n_rows, n, n_columns)), np.zeros((len(groups), n_rows, n))
-    if scale_of is None:
-        reading.count_totals()
+    by_layout, rest = (
+        np.zeros((len(groups), n_rows, n, n_columns)),
+        np.zeros((n_rows, n, n_columns)),
+    )
     for g, part in enumerate(groups):
-        reading.spread(g, part.group.arrays[0], (by_frame, by_layout[g], rest, squares[g]))
-    if scale_of is not None:
-        reading.scale = scale_of(squares)
+        reading.spread(g, part.group.arrays[0], (by_frame, by_layout[g], rest))
     by_frame += np.repeat(rest / np.maximum(lengths, 1)[:, None], lengths, axis=1)
-    by_frame *= np.repeat(reading.scale, lengths, axis=1)[:, :, None]
-    by_layout *= reading.scale[:, :, None]
+    by_frame /= reading.mean
+    by_layout /= reading.mean
     return [
         Evidence(
             by_frame[:, a:b].transpose(2, 0, 1),
@@ -97,7 +69,7 @@ def dense_evidence(
 
 def _words(reading: "_Reading", i: int, column: int | None = None, n: int = 0) -> list[WordBlock]:
     """Return the words of sequence `i`, or the `n` words of each group with most in a column."""
-    one, found = reading.only(i), []
+    one, found = _Reading(reading.seen, reading.symbols[i : i + 1]), []
     for g, part in enumerate(one.table.groups):
         by_place, size = one.slots(g), int(part.first[-1])
         slots, shares = by_place.ravel(), one.starts(g)[one.table.rows]
@@ -122,29 +94,18 @@ def _words(reading: "_Reading", i: int, column: int | None = None, n: int = 0) -
 class _Reading:
     """The words of several sequences at the frames where they start.
 
-    The counts of a row of a sequence are divided by its `totals`; all evidence in the row is
-    multiplied by its `scale`.
+    The counts of a row of a sequence are divided by `totals`, the number of all its words; all
+    evidence is divided by the `mean` of the table.
     """
 
     def __init__(self, words: SeenWords, symbols: Symbols) -> None:
         self.seen, self.table, self.symbols = words, words.table, symbols
-        self.present = present_positions(symbols)
-        self.totals = np.ones((len(symbols.codes), len(symbols)))
-        self.scale = self.totals
-
-    def count_totals(self) -> None:
-        """Divide counts by the number of all words of a row, and margins by the mean of rows."""
         assert self.table.mean is not None
-        self.totals, self.scale = np.zeros_like(self.scale), self.scale / self.table.mean
-        n_levels, offsets = self.table.plan.n_levels, self.symbols.offsets
+        self.mean, self.present = self.table.mean, present_positions(symbols)
+        self.totals = np.zeros((len(symbols.codes), len(symbols)))
+        n_levels, offsets = self.table.plan.n_levels, symbols.offsets
         for part in self.table.groups:
             count_places(offsets, self.present, part.group.arrays[1][0], n_levels, self.totals)
-
-    def only(self, i: int) -> "_Reading":
-        """Return the words of one sequence."""
-        one = _Reading(self.seen, self.symbols[i : i + 1])
-        one.totals, one.scale = self.totals[:, i : i + 1], self.scale[:, i : i + 1]
-        return one
 
     def spread(self, g: int, reached: np.ndarray, out: tuple[np.ndarray, ...]) -> None:
         """Add the evidence of one group of layouts, see `spread_words`."""
@@ -155,7 +116,6 @@ class _Reading:
             (self.table.rows, part.group.arrays[1][:, -1].copy(), part.group.layout_weights),
             (part.first, *self.seen.parts[g]),
             self.totals,
-            self.table.plan.root,
             reached,
             out,
         )
@@ -166,11 +126,11 @@ class _Reading:
         n_layouts = len(self.table.groups[g].group.layouts)
         n, n_columns = len(self.symbols), self.seen.parts[g][0].shape[2]
         found = np.zeros((n_rows, n_layouts, n_frames, n_columns))
-        ignored, squares = np.zeros((2, n_rows, n, n_columns)), np.zeros((n_rows, n))
+        ignored = np.zeros((2, n_rows, n, n_columns))
         # one array of frames per layout, one after another
         reached = np.arange(n_layouts)[:, None] * n_frames
-        self.spread(g, reached, (found.reshape(n_rows, -1, n_columns), *ignored, squares))
-        return found * np.repeat(self.scale, self.symbols.lengths, axis=1)[:, None, :, None]
+        self.spread(g, reached, (found.reshape(n_rows, -1, n_columns), *ignored))
+        return found / self.mean
 
     def slots(self, g: int) -> np.ndarray:
         """Return the slot of the word at every start in one sequence, by row, layout and frame.

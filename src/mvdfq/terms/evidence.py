@@ -1,4 +1,4 @@
-r"""Evidence: what each word of a sequence adds to the margin of each class, exactly.
+r"""Evidence of plain words: what each adds to the margin of each class, exactly.
 
 A term is a sum over words, :math:`\sum_u w_u \phi_u(x)`. The share of a word is divided equally
 among its occurrences, and the share of an occurrence among the frames that the word reads. Shares
@@ -21,7 +21,6 @@ from mvdfq.kernels.counting import GroupTask, Occurrences
 from mvdfq.kernels.keys import rank_words, word_keys
 from mvdfq.symbols.base import Symbols
 from mvdfq.terms.baseline import Evidence, WordBlock
-from mvdfq.terms.dense_evidence import SeenWords, dense_evidence, is_dense
 from mvdfq.terms.word_table import GroupTable, group_table, summed_words
 
 # The word table of one group has no memory limit: the table is made, used and dropped.
@@ -59,14 +58,6 @@ def find_evidence(term: Any, symbols: Symbols) -> list[Evidence]:
     if getattr(term.reader, "gamma", None) is not None and len(symbols) > 1:
         # the RBF gives each sequence its own weights of words
         return [find_evidence(term, symbols[[i]])[0] for i in range(len(symbols))]
-    if is_dense(term, symbols):
-        scale = partial(_scales, term, symbols)
-        return dense_evidence(SeenWords.plain(term.table), symbols, scale)
-    return _listed_evidence(term, symbols)
-
-
-def _listed_evidence(term: Any, symbols: Symbols) -> list[Evidence]:
-    """Return the evidence in each sequence, by a list of all occurrences of words."""
     plan, n = term.reader.plan_, len(symbols)
     n_columns, n_rows, n_groups = len(term.intercepts), len(plan.row_weights), len(plan.groups(0))
     weigh, found, squares = _weights_of_words(term, symbols), [], np.zeros((n_groups, n_rows, n))

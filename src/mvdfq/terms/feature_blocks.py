@@ -1,6 +1,6 @@
 """Features of a block of sequences, as a solver reads them: products, and sums of columns.
 
-Words of small alphabets are kept as counts: three bytes per word of a sequence instead of eight
+Words of small alphabets are kept as counts: five bytes per word of a sequence instead of eight
 for a sparse matrix of single precision. The values are the root shares of `standard.py`.
 """
 
@@ -11,67 +11,27 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from mvdfq._engines.shares import add_entries, multiply_counts
 from mvdfq._utils.short import Short
 from mvdfq.gram.plan import inverse_root
 from mvdfq.terms.standard import column_sums
 
 
 @dataclass(frozen=True, repr=False)
-class CountedRow(Short):
-    """Root shares of the words of one row: counts as a sparse matrix, and a scale per sequence.
-
-    `arrays` are those of the compiled loops: the first entry of each sequence, the columns and the
-    counts of entries, and the scales.
-    """
-
-    arrays: tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
-    n_columns: int
-
-    @classmethod
-    def of(cls, matrix: sp.csr_array, scale: np.ndarray) -> "CountedRow":
-        """Return counts in the smallest types that hold them exactly."""
-        counts, n_words = matrix.data, matrix.shape[1]
-        # weights of layouts may make counts that are not whole numbers
-        if counts.size and counts.max() < 256 and (counts == np.floor(counts)).all():
-            counts = counts.astype(np.uint8)
-        columns = matrix.indices.astype(np.uint16 if n_words <= 2**16 else np.int32)
-        return cls((matrix.indptr.astype(np.int64), columns, counts, scale), n_words)
-
-    @property
-    def nbytes(self) -> int:
-        """Memory of the block."""
-        return sum(array.nbytes for array in self.arrays)
-
-    def times(self, weights: np.ndarray) -> np.ndarray:
-        """Return the product with weights (n_columns, n), in single precision."""
-        out = np.zeros((len(self.arrays[3]), weights.shape[1]), np.float32)
-        multiply_counts(*self.arrays, False, weights, out)
-        return out
-
-    def gathered(self, slopes: np.ndarray) -> np.ndarray:
-        """Return the transposed product with slopes (n_sequences, n)."""
-        out = np.zeros((self.n_columns, slopes.shape[1]), np.float32)
-        multiply_counts(*self.arrays, True, slopes, out)
-        return out
-
-    def sums(self, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return the sums of `column_sums`: entries, values and squares of every column."""
-        held, total, squares = (np.zeros(self.n_columns) for _ in range(3))
-        add_entries(*self.arrays, weight, held, total, squares)
-        return held, total, squares
-
-
-@dataclass(frozen=True, repr=False)
 class MatrixBlock(Short):
     """Features as a matrix of single precision: sparse, or dense.
 
-    With `scale`, 1 / the root of the total of each sequence, `values` are counts, a byte each, and
-    the features are the roots of their shares.
+    With `scale`, 1 / the root of the total of each sequence, `values` are counts, most of them a
+    byte each, and the features are the roots of their shares.
     """
 
     values: Any
     scale: np.ndarray | None = None
+
+    @classmethod
+    def of_counts(cls, counts: sp.csr_array, scale: np.ndarray) -> "MatrixBlock":
+        """Return counts in the smallest type that holds them exactly."""
+        small = counts.data.max(initial=0) < 256
+        return cls(_with(counts, counts.data.astype(np.uint8)) if small else counts, scale)
 
     @classmethod
     def of_shares(cls, shares: np.ndarray, totals: np.ndarray) -> "MatrixBlock":
@@ -89,10 +49,16 @@ class MatrixBlock(Short):
         """The features, before they are scaled."""
         if self.scale is None:
             return self.values
-        return np.take(np.sqrt(np.arange(256, dtype=np.float32)), self.values)
+        if sp.issparse(self.values):
+            return _with(self.values, np.sqrt(self.values.data, dtype=np.float32))
+        return np.sqrt(self.values, dtype=np.float32)
 
-    def _scaled(self, values: np.ndarray) -> np.ndarray:
-        return values if self.scale is None else values * self.scale[:, None]
+    def _scaled(self, values: Any) -> Any:
+        if self.scale is None:
+            return values
+        if sp.issparse(values):
+            return _with(values, values.data * np.repeat(self.scale, np.diff(values.indptr)))
+        return values * self.scale[:, None]
 
     @property
     def nbytes(self) -> int:
@@ -117,6 +83,11 @@ class MatrixBlock(Short):
     def sums(self, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return the sums of `column_sums`: entries, values and squares of every column."""
         return column_sums(self._scaled(self._matrix), weight)
+
+
+def _with(matrix: sp.csr_array, data: np.ndarray) -> sp.csr_array:
+    """Return a matrix with other entries at the same places."""
+    return sp.csr_array((data, matrix.indices, matrix.indptr), matrix.shape)
 
 
 @dataclass(frozen=True, repr=False)
@@ -151,7 +122,7 @@ class SideBySide(Short):
         return tuple(map(np.concatenate, parts))  # type: ignore[return-value]
 
 
-Block = CountedRow | MatrixBlock | SideBySide
+Block = MatrixBlock | SideBySide
 
 
 @dataclass(frozen=True, repr=False)

@@ -22,7 +22,7 @@ from mvdfq.gram.plan import inverse_root
 from mvdfq.symbols.base import names_of
 from mvdfq.terms.baseline import Evidence, View
 from mvdfq.terms.evidence import find_evidence
-from mvdfq.terms.standard import WIDTH, factor_of, projection
+from mvdfq.terms.standard import WIDTH, projection
 from mvdfq.terms.typical import Nearness, added, inverse, nearness_of
 from mvdfq.terms.word_table import WordTable
 
@@ -195,15 +195,13 @@ def _projected(features: Any, matrix: sp.csr_array) -> np.ndarray:
 class StandardTerm(FittedTerm):
     """A term of standardized words, in pieces: it is compared with baselines and class means."""
 
-    train = None
-
     def columns(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """Yield the means over the classes and the deviations of the columns of each piece."""
         raise NotImplementedError
 
     def factors(self) -> list[np.ndarray]:
         """Return 1 / the deviation of each word."""
-        return [factor_of(spreads) for _, spreads in self.columns()]
+        return [inverse(spreads.astype(float)) for _, spreads in self.columns()]
 
     def contrast(self, read: Any, find: Callable[[], Evidence], view: View) -> Evidence:
         """Return the evidence in one sequence, compared with another baseline."""

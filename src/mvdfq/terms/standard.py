@@ -48,11 +48,6 @@ WIDTH = 2**11
 STEP, FIRST, SECOND = 0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
 
 
-def factor_of(spreads: np.ndarray) -> np.ndarray:
-    """Return 1 / deviations of single words, 0 for a word that is left out."""
-    return inverse(spreads.astype(np.float64))
-
-
 def projection(name: str, columns: np.ndarray, factor: Any = 1.0) -> sp.csr_array:
     r"""Return the matrix (n_columns, WIDTH) that adds columns, times factors, to a sketch.
 
@@ -112,7 +107,7 @@ def gathered(
         place(one)
         intercepts = intercepts + -one.mean @ one.weights
         # by the deviations that a model file holds
-        factor = factor_of(one.spreads.astype(np.float16))
+        factor = inverse(one.spreads.astype(np.float16).astype(float))
         centre += (one.mean * factor) @ projection(name, first + one.kept)
         first += one.n_words * len(one.rows)
     return {"intercepts": intercepts, "centre": centre.astype(np.float32)}
@@ -311,7 +306,7 @@ def column_sums(shares: Any, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray
     held, total, squares = (np.zeros(shares.shape[1]) for _ in range(3))
     if sp.issparse(shares):
         lists = shares.indptr, shares.indices, shares.data
-        loops.add_entries(*lists, None, weight, held, total, squares)
+        loops.add_entries(*lists, weight, held, total, squares)
     else:
         loops.add_columns(shares, weight, held, total, squares)
     return held, total, squares

@@ -188,12 +188,9 @@ def fit_temperature(decision: np.ndarray, y: np.ndarray, sample_weight: np.ndarr
 def _trust(gains: np.ndarray, sample_weight: np.ndarray) -> float:
     """Return how much of a temperature to believe, given what it gains in each label.
 
-    A gain is the log probability of a label, less the log probability of a guess. With `t`, the
-    mean gain in standard errors, the share is ``1 - 1 / t**2``, as James and Stein shrink a mean,
-    but at least LEAST_TRUST. On sets cut to 15 cases with shuffled labels, this takes the mean log
-    loss beyond a guess from 0.032 to 0.002, and the largest from 0.60 to 0.31. With the true labels
-    the mean loss rises by 0.007 at 15 cases, and falls by 0.002 at 30 and 60
-    (benchmarks/bench_probabilities.py).
+    A gain is the log probability of a label, less that of a guess. With `t`, the mean gain in
+    standard errors, the share is ``1 - 1 / t**2``, as James and Stein shrink a mean, but at least
+    LEAST_TRUST. benchmarks/bench_probabilities.py measures what this gains.
     """
     weight = sample_weight / sample_weight.sum()
     mean = float(weight @ gains)

@@ -69,9 +69,8 @@ class Trained:
 class Trainer:
     """Trains machines on a matrix: dense kernel values or sparse features.
 
-    The matrix is a function of the training indices, so that weights that depend on labels are
-    learned again in every fold. `fit` solves the problems on some rows of the matrix. `calibrates`
-    says whether the folds also measure distances, for p values.
+    The matrix is a function of the training indices. `fit` solves the problems on some rows of the
+    matrix. `calibrates` says whether the folds also measure distances, for p values.
     """
 
     problems: Problems

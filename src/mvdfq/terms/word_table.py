@@ -16,7 +16,6 @@ import numpy as np
 import scipy.sparse as sp
 
 from mvdfq._engines import lookup
-from mvdfq._engines.choice import current_engine
 from mvdfq._engines.shares import listed_counts
 from mvdfq._utils.short import Short
 from mvdfq._utils.threads import n_threads, run_in_order
@@ -88,8 +87,6 @@ class WordTable(Short):
         """Return the margins, (n_sequences, n_columns)."""
         # rows of weight 0 are not in the table
         symbols = symbols.rows(self.rows)
-        if current_engine().name == "gpu":  # threads would only wait for the card
-            return self._margins(symbols)
         workers = n_threads(n_jobs)
         # one part per thread: a sequence is read by one thread, so the order of its sum is fixed
         cuts = np.linspace(0, len(symbols), min(workers, len(symbols)) + 1).astype(int)
@@ -109,13 +106,6 @@ class WordTable(Short):
 
     def _scores(self, symbols: Symbols) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return the margins of rows, (n_sequences, n_rows, n_columns), and their squared norms."""
-        device = current_engine().device
-        if device:
-            from mvdfq.terms.on_gpu import scores  # torch is optional
-
-            scored = scores(self.plan, self.groups, self.group_weights, symbols, device)
-            if scored is not None:
-                return scored
         shape = len(symbols), len(self.rows)
         margins = np.zeros((*shape, self.groups[0].values.shape[2]))
         own, total = np.zeros(shape), np.zeros(shape)

@@ -20,7 +20,7 @@ from mvdfq.symbols.base import Symbols
 from mvdfq.terms.base import Fitting, Source, Term, Work
 from mvdfq.terms.baseline import Evidence, View
 from mvdfq.terms.dense_evidence import SeenWords, dense_evidence
-from mvdfq.terms.feature_blocks import CountedRow, SideBySide
+from mvdfq.terms.feature_blocks import MatrixBlock, SideBySide
 from mvdfq.terms.fitted import FIRST_NAME, ReadingTerm, StandardTerm
 from mvdfq.terms.plain import PlainTerm
 from mvdfq.terms.standard import (
@@ -186,7 +186,7 @@ class WordSource(Source):
             # before words are left out: they count in the shares
             scale = inverse_root(np.asarray(matrix.sum(axis=1), dtype=float))
             matrix = matrix if len(kept) == size else matrix[:, kept]
-            rows.append(CountedRow.of(matrix, scale.astype(np.float32)))
+            rows.append(MatrixBlock.of_counts(matrix, scale.astype(np.float32)))
         return SideBySide(rows)
 
     def only(self, used: np.ndarray) -> tuple["WordSource", np.ndarray]:
@@ -234,6 +234,11 @@ class FittedWords(StandardTerm, ReadingTerm):
 
     def sums(self, read: Any) -> np.ndarray:
         """Return the sums of the weights of words; words with unseen symbols do not count."""
+        if current_engine().name == "gpu":
+            known, plan, card = read.without_unseen(), self.reader.plan_, on_gpu()
+            pairs = zip(rows_of_pieces(plan), self._by_piece(self.values), strict=True)
+            found = [card.weighed(root_shares(known, plan, rows), one) for rows, one in pairs]
+            return np.sum(found, axis=0) / self.reader.row_mean()
         assert self.table is not None
         return self.table.margins(read, self.n_jobs)
 
@@ -261,15 +266,17 @@ class FittedWords(StandardTerm, ReadingTerm):
 
     def columns(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """Yield the means and deviations of words, in the order of `features`."""
+        pairs = zip(self._by_piece(self.means), self._by_piece(self.spreads), strict=True)
+        return ((means, spreads[:, 0]) for means, spreads in pairs)
+
+    def _by_piece(self, numbers: list[np.ndarray]) -> Iterator[np.ndarray]:
+        """Yield the numbers of words, (n_words, n_columns), in the order of `features`."""
         plan = self.reader.plan_
         firsts = plan.first_slots(np.arange(len(plan.n_symbols)))
         for rows in rows_of_pieces(plan):
-            means, spreads = (
-                [slots[f[r] : f[r + 1]].reshape(-1, slots.shape[2])
-                 for r in rows.tolist() for f, slots in zip(firsts, numbers, strict=True)]
-                for numbers in (self.means, self.spreads)
-            )  # fmt: skip
-            yield np.concatenate(means), np.concatenate(spreads)[:, 0]
+            pairs = list(zip(firsts, numbers, strict=True))
+            parts = [slots[f[r] : f[r + 1]] for r in rows.tolist() for f, slots in pairs]
+            yield np.concatenate([part.reshape(-1, part.shape[2]) for part in parts])
 
     def _build(self) -> WordTable:
         plan = self.reader.plan_

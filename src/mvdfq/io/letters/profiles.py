@@ -39,8 +39,7 @@ def read_profiles(path: str | Path, *, values: str = "log-odds", skip_bad: bool 
         Probabilities, which `mvdfq.Profile` takes, are the unchanged emissions, or proportional
         to the background times the exponential of 0.3176 times the score.
     skip_bad : bool, default=False
-        Leave out bad files and list them in `Dataset.skipped`; by default the first bad file
-        raises an error.
+        Leave out bad files and list them in `Dataset.skipped`.
 
     Returns
     -------

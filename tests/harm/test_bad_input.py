@@ -10,7 +10,6 @@ import sys
 import time
 import tracemalloc
 import zipfile
-from functools import partial
 from importlib import import_module
 from pkgutil import iter_modules
 
@@ -23,7 +22,7 @@ from mvdfq import io as readers
 from mvdfq._utils.files import replacing
 from mvdfq.cli import main
 from mvdfq.cli.errors import CANNOT_WRITE, described, watched_interrupts
-from mvdfq.io.source import LONGEST_LINE, LONGEST_PACKED_LINE, Source
+from mvdfq.io.source import LONGEST_LINE, LONGEST_PACKED_LINE
 
 # Regular expressions that meet the content of files.
 
@@ -140,12 +139,11 @@ def test_limits_of_a_line_bound_memory():
     assert 2.5 * LONGEST_PACKED_LINE < 2e8 < LONGEST_LINE
 
 
-def test_profiles_that_claim_much_are_refused(tmp_path, monkeypatch):
+def test_arrays_that_unpack_to_much_are_refused(tmp_path):
     path = tmp_path / "a.npz"
-    np.savez_compressed(path, pssm=np.zeros((10**5, 20)), start=np.array([0, 10**5]))
-    monkeypatch.setattr("mvdfq.io.letters.profiles.Source", partial(Source, max_bytes=10**6))
+    np.savez_compressed(path, X=np.zeros((10**5, 20)))
     with pytest.raises(readers.ReadError, match=r"arrays of 16[0-9]* bytes"):
-        readers.read(path)
+        readers.read(path, max_bytes=10**6)
 
 
 def test_arrays_that_claim_many_sequences_without_values_are_refused(tmp_path):

@@ -11,11 +11,11 @@ from sklearn.metrics import roc_auc_score
 
 from mvdfq import Letters, Profile, SequenceClassifier, SequenceKernel, Spectrum
 from mvdfq.io.dataset import Dataset
+from mvdfq.io.letters import profiles
 from mvdfq.io.letters.fasta import is_fasta, read_fasta
 from mvdfq.io.letters.labels import ROLES, homology_tasks, read_splits
 from mvdfq.io.letters.profiles import (
     is_profile,
-    log_odds_to_probabilities,
     read_profiles,
 )
 from mvdfq.io.letters.residues import (
@@ -447,18 +447,6 @@ def test_the_rule_for_odd_letters(letter):
     assert sorted([*RULE, *AMINO_ACIDS]) == sorted("ABCDEFGHIJKLMNOPQRSTUVWXYZ*-.")
 
 
-def test_lower_case_may_mark_masked_residues():
-    X = property_rows(["AcD"], ["charge"], lower="mask")
-    assert_array_equal(X[0], [[0, np.nan, -1]])
-
-
-def test_scales_of_your_own():
-    scale = dict.fromkeys(AMINO_ACIDS, 0.0) | {"P": 1.0}
-    assert property_rows(["APP"], {"proline": scale})[0].tolist() == [[0, 1, 1]]
-    with pytest.raises(ValueError, match="Scale 'proline' has no value for W"):
-        property_rows(["APP"], {"proline": {a: 0 for a in AMINO_ACIDS if a != "W"}})
-
-
 @pytest.mark.parametrize(
     ("call", "message"),
     [
@@ -468,10 +456,12 @@ def test_scales_of_your_own():
         ),
         (lambda: substitution_rows(["", "Aé"]), "Sequence 1: 'é' at position 2"),
         (lambda: substitution_rows(["AC"], "BLOSUM1"), "matrix must be one of .*BLOSUM45"),
-        (lambda: substitution_rows(["AC"], lower="keep"), "lower must be"),
         (lambda: substitution_rows([]), "X holds no sequences"),
-        (lambda: property_rows(["AC"], ["size"]), "Scale 'size' is not known; names are hydro"),
-        (lambda: property_rows(["AC"], []), "scales is empty"),
+        (
+            lambda: property_rows(["AC"], ["size"]),
+            "scales must be some of hydro.*'size'",
+        ),
+        (lambda: property_rows(["AC"], []), "scales must be some of"),
     ],
 )
 def test_rows_of_what_is_not_known(call, message):
@@ -581,8 +571,6 @@ def test_emissions_of_models(tmp_path, chances, writer):
     assert looks_like(is_profile, path)
     bits = read_profiles(path).X.data
     assert np.isfinite(bits).all()
-    back = log_odds_to_probabilities(read_profiles(path).X, scale=np.log(2))
-    assert_allclose(back.data, data.X.data, atol=3e-3)  # the floor of 0.0001, twenty times
 
 
 def test_a_model_without_a_label_is_skipped(tmp_path, chances):
@@ -679,15 +667,12 @@ def test_probabilities_by_hand():
     scores = np.zeros((20, 3))
     scores[0, 1] = 2
     scores[4, 2] = np.nan
-    P = log_odds_to_probabilities([scores[:, :2]], scale=np.log(2), background="uniform")
-    assert_allclose(P[0][:2, 1], [4 / 23, 1 / 23])
-    assert_allclose(P.data.sum(axis=0), 1)
-    P = log_odds_to_probabilities(read_back(scores))
+    P = profiles.to_probabilities(read_back(scores))
+    assert_allclose(P[0][:, :2].sum(axis=0), 1)
+    more = np.exp(2 * 0.3176)
+    assert_allclose(P[0][0, 1] / P[0][1, 1], more * P[0][0, 0] / P[0][1, 0])
     assert_allclose(P[0][[0, 18], 0], [0.07805, 0.0133])  # scores of 0: the background
     assert np.isnan(P[0][:, 2]).all()
-    for options, message in [({"scale": 0}, "scale must be"), ({"background": [1]}, "background")]:
-        with pytest.raises(ValueError, match=message):
-            log_odds_to_probabilities([scores[:, :2]], **options)
 
 
 def read_back(scores):

@@ -6,10 +6,7 @@ from .letters.labels import (
     homology_tasks as homology_tasks,
     read_splits as read_splits,
 )
-from .letters.profiles import (
-    log_odds_to_probabilities as log_odds_to_probabilities,
-    read_profiles as read_profiles,
-)
+from .letters.profiles import read_profiles as read_profiles
 from .letters.residues import (
     both_strands as both_strands,
     property_rows as property_rows,

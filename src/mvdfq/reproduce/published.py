@@ -9,6 +9,7 @@ docs/reproduction_details.md says why the settings are as they are.
 """
 
 import ast
+import csv
 import re
 import tomllib
 from collections.abc import Callable, Sequence
@@ -19,8 +20,6 @@ from pathlib import Path
 from typing import Any
 
 from mvdfq.classifier.registry import parse
-from mvdfq.io.source import Source
-from mvdfq.io.tables.csv_tables import named_rows
 from mvdfq.reproduce.cells import Cell, EstimatorMethod, MeanMethod, RbfMethod, StringMethod
 from mvdfq.reproduce.result import Row
 
@@ -138,11 +137,9 @@ def _words(text: str) -> set[str]:
 
 def stored(name: str, **read: Callable[[str], Any]) -> list[dict[str, Any]]:
     """Return the entries of a CSV file beside this module; `read` converts the texts of columns."""
-    source = Source(Path(__file__).with_name(name))
-    return [
-        {key: read.get(key, str)(text) for key, text in entry.items()}
-        for _, entry in named_rows(source, required=())
-    ]
+    with open(Path(__file__).with_name(name), encoding="utf-8", newline="") as file:
+        entries = list(csv.DictReader(file))
+    return [{key: read.get(key, str)(text) for key, text in one.items()} for one in entries]
 
 
 @cache

@@ -142,18 +142,12 @@ def read_fasta(
         ``"both"`` joins each nucleic acid with its reverse complement, see `both_strands`; RNA
         needs ``alphabet="rna"``.
     skip_bad : bool, default=False
-        Leave out bad records and list them in `Dataset.skipped`; by default the first bad record
-        raises an error.
+        Leave out bad records and list them in `Dataset.skipped`.
 
     Returns
     -------
     dataset : Dataset
         `X` is a list of str, or symbolic `Sequences` if both strands are read; `names` are ids.
-
-    Raises
-    ------
-    ReadError
-        If the file is not FASTA, or a record is bad.
 
     Examples
     --------

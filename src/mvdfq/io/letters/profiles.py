@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from mvdfq.io.dataset import Case, Dataset, dataset_of
 from mvdfq.io.letters.residues import AMINO_ACIDS, matrix_values
 from mvdfq.io.source import Glimpse, ReadError, Source, files_in, read_lines
 from mvdfq.io.tables.csv_tables import read_float
-from mvdfq.sequences import Sequences, check_sequences, offsets_of
+from mvdfq.sequences import Sequences, offsets_of
 
 # Nats in a unit of PSI-BLAST's scores: the ungapped lambda of BLOSUM62, to which they are scaled.
 PSIBLAST_SCALE = 0.3176
@@ -36,11 +36,10 @@ def read_profiles(path: str | Path, *, values: str = "log-odds", skip_bad: bool 
     values : {"log-odds", "probabilities"}, default="log-odds"
         Log-odds are the unchanged scores of a PSSM. Emissions become bits over the background
         frequencies of Robinson and Robinson; an emission below 0.0001 counts as 0.0001.
-        Probabilities, which `mvdfq.Profile` takes, are the unchanged emissions;
-        `log_odds_to_probabilities` computes them from scores.
+        Probabilities, which `mvdfq.Profile` takes, are the unchanged emissions, or proportional
+        to the background times the exponential of 0.3176 times the score.
     skip_bad : bool, default=False
-        Leave out bad files and list them in `Dataset.skipped`; by default the first bad file
-        raises an error.
+        Leave out bad files and list them in `Dataset.skipped`.
 
     Returns
     -------
@@ -91,10 +90,9 @@ def read_profiles(path: str | Path, *, values: str = "log-odds", skip_bad: bool 
     offsets = offsets_of(case.values.shape[1] for case in cases)
     X = Sequences(frames, offsets, tuple(AMINO_ACIDS))
     if "pssm" not in kinds and values == "log-odds":
-        odds = np.maximum(X.data, FLOOR) / _frequencies(None)[:, np.newaxis]
-        X = X.with_data(np.log2(odds))
+        X = X.with_data(np.log2(np.maximum(X.data, FLOOR) / _background()))
     elif "pssm" in kinds and values == "probabilities":
-        X = log_odds_to_probabilities(X)
+        X = to_probabilities(X)
     return dataset_of(source, cases, lambda _: X)
 
 
@@ -121,55 +119,17 @@ def read(source: Source, profile_values: str = "log-odds") -> Dataset:
     return read_profiles(source.path, skip_bad=source.skip_bad, values=profile_values)
 
 
-def log_odds_to_probabilities(
-    X: Any, *, scale: float = PSIBLAST_SCALE, background: Any = None
-) -> Sequences:
-    r"""Turn log-odds into the probabilities that `mvdfq.Profile` takes.
+def _background() -> np.ndarray:
+    """Return frequencies of amino acids: A. B. Robinson, L. R. Robinson, PNAS 88, 1991."""
+    thousandths = matrix_values("frequency")[0]
+    return (thousandths / thousandths.sum())[:, np.newaxis]
 
-    .. math:: p_a \propto q_a \exp(\text{scale} \cdot s_a), \qquad \sum_a p_a = 1
 
-    Parameters
-    ----------
-    X : Sequences, or list of arrays of shape (20, n_positions)
-        Log-odds :math:`s`, one row per amino acid.
-    scale : float, default=0.3176
-        Nats per unit: the default is the unit of PSI-BLAST's scores; bits have ``np.log(2)``.
-    background : array-like of shape (20,) or "uniform", default=None
-        Frequencies :math:`q`; None means the frequencies of Robinson and Robinson, as in BLAST.
-
-    Returns
-    -------
-    sequences : Sequences
-        Probabilities; a position with a missing value becomes a missing position.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from mvdfq.io import log_odds_to_probabilities
-    >>> scores = np.zeros((20, 1))
-    >>> scores[0] = 2
-    >>> log_odds_to_probabilities([scores], scale=np.log(2), background="uniform")[0][:2].round(3)
-    array([[0.174],
-           [0.043]])
-    """
-    X = check_sequences(X, n_channels=20)
-    if not 0 < scale < np.inf:
-        raise ValueError(f"scale must be a positive number, got {scale!r}.")
-    exponents = scale * X.data + np.log(_frequencies(background))[:, np.newaxis]
+def to_probabilities(X: Sequences) -> Sequences:
+    """Return p ~ q exp(scale s) of scores s; one missing value makes a position missing."""
+    exponents = PSIBLAST_SCALE * X.data + np.log(_background())
     chances = np.exp(exponents - exponents.max(axis=0))
     return X.with_data((chances / chances.sum(axis=0)).astype(X.data.dtype))
-
-
-def _frequencies(background: Any) -> np.ndarray:
-    if background is None:
-        # In thousandths: A. B. Robinson, L. R. Robinson, PNAS 88, 1991.
-        background = matrix_values("frequency")[0]
-    elif isinstance(background, str) and background == "uniform":
-        background = np.ones(20)
-    frequencies = np.array(background, dtype=float)
-    if frequencies.shape != (20,) or not (frequencies > 0).all():
-        raise ValueError("background must be 20 positive frequencies, 'uniform' or None.")
-    return frequencies / frequencies.sum()
 
 
 def profile_kind(lines: list[str]) -> str | None:

@@ -2,7 +2,7 @@
 
 import csv
 import string
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -135,20 +135,16 @@ def both_strands(X: Iterable[str], alphabet: str = "dna") -> Sequences:
     return Sequences(np.concatenate(rows)[np.newaxis], offsets_of(map(len, rows)), symbolic=(True,))
 
 
-def substitution_rows(
-    X: Iterable[str], matrix: str = "BLOSUM62", *, lower: str = "upper"
-) -> Sequences:
+def substitution_rows(X: Iterable[str], matrix: str = "BLOSUM62") -> Sequences:
     """Replace each residue by its column of a substitution matrix.
 
     Parameters
     ----------
     X : list of str
-        Protein sequences. B is read as the mean of D and N, Z of E and Q, J of I and L, U as C
-        and O as K; X, ``*``, ``-`` and ``.`` are missing values.
+        Protein sequences, in upper or lower case. B is read as the mean of D and N, Z of E and
+        Q, J of I and L, U as C and O as K; X, ``*``, ``-`` and ``.`` are missing values.
     matrix : {"BLOSUM45", "BLOSUM62", "BLOSUM80", "PAM250"}, default="BLOSUM62"
         The matrix. BLOSUM62 is in halves of a bit, the other matrices are in thirds of a bit.
-    lower : {"upper", "mask"}, default="upper"
-        ``"upper"`` reads lower case as upper case. ``"mask"`` reads lower case as missing.
 
     Returns
     -------
@@ -167,7 +163,7 @@ def substitution_rows(
            [-2., -3., -4.]], dtype=float32)
     """
     check_choice(matrix, "matrix", MATRICES)
-    return _looked_up(X, matrix_values(matrix), tuple(AMINO_ACIDS), lower)
+    return _looked_up(X, matrix_values(matrix), tuple(AMINO_ACIDS))
 
 
 @cache  # callers do not write to the array
@@ -178,25 +174,17 @@ def matrix_values(name: str) -> np.ndarray:
     return np.array([[float(row[letter]) for letter in AMINO_ACIDS] for row in rows])
 
 
-def property_rows(
-    X: Iterable[str],
-    scales: Iterable[str] | Mapping[str, Mapping[str, float]] = SCALES,
-    *,
-    lower: str = "upper",
-) -> Sequences:
+def property_rows(X: Iterable[str], scales: Iterable[str] = SCALES) -> Sequences:
     """Replace each residue by its properties: hydropathy, volume, charge, ...
 
     Parameters
     ----------
     X : list of str
         Protein sequences; odd letters are read as in `substitution_rows`.
-    scales : sequence of str, or mapping of name to mapping, default=all scales with a name
+    scales : sequence of str, default=all scales
         Some of ``"hydropathy"`` (Kyte and Doolittle 1982), ``"volume"`` (Zamyatnin 1972),
         ``"charge"`` (Klein et al. 1984), ``"polarity"`` (Grantham 1974), ``"helix"`` and
-        ``"strand"`` (Chou and Fasman 1978) and ``"flexibility"`` (Vihinen et al. 1994), or your
-        own scales: name -> letter -> number, for all twenty amino acids.
-    lower : {"upper", "mask"}, default="upper"
-        ``"upper"`` reads lower case as upper case. ``"mask"`` reads lower case as missing.
+        ``"strand"`` (Chou and Fasman 1978) and ``"flexibility"`` (Vihinen et al. 1994).
 
     Returns
     -------
@@ -211,25 +199,13 @@ def property_rows(
            [-3.9,  4.5, -3.5,  nan]], dtype=float32)
     """
     names = [scales] if isinstance(scales, str) else list(scales)
-    if not names:
-        raise ValueError(f"scales is empty; choose some of {', '.join(SCALES)}.")
-    own = scales if isinstance(scales, Mapping) else {}
-    values = []
-    for name in names:
-        if name not in own and name not in SCALES:
-            raise ValueError(f"Scale {name!r} is not known; names are {', '.join(SCALES)}.")
-        if lacking := [one for one in AMINO_ACIDS if one not in own.get(name, AMINO_ACIDS)]:
-            raise ValueError(f"Scale {name!r} has no value for {', '.join(lacking)}.")
-        mine = [own[name][letter] for letter in AMINO_ACIDS] if name in own else None
-        values.append(matrix_values(name)[0] if mine is None else mine)
-    return _looked_up(X, np.array(values, dtype=float), tuple(names), lower)
+    if not names or not set(names) <= set(SCALES):
+        raise ValueError(f"scales must be some of {', '.join(SCALES)}, got {names}.")
+    return _looked_up(X, np.concatenate([matrix_values(name) for name in names]), tuple(names))
 
 
-def _looked_up(
-    X: Iterable[str], values: np.ndarray, names: tuple[str, ...], lower: str
-) -> Sequences:
+def _looked_up(X: Iterable[str], values: np.ndarray, names: tuple[str, ...]) -> Sequences:
     """Return sequences whose frames are columns of `values`, (n_rows, 20), one per residue."""
-    check_choice(lower, "lower", ("upper", "mask"))
     strings = _check_strings(X)
     # one column per character code (127: all larger codes), and which codes are known
     table = np.full((len(values), 128), np.nan, dtype=np.float32)
@@ -239,7 +215,7 @@ def _looked_up(
         known[both] = True
         if meaning:
             mean = values[:, [AMINO_ACIDS.index(residue) for residue in meaning]].mean(axis=1)
-            table[:, both if lower == "upper" else both[:1]] = mean[:, np.newaxis]
+            table[:, both] = mean[:, np.newaxis]
     codes = np.frombuffer("".join(strings).encode("utf-32-le"), dtype=np.uint32)
     offsets = offsets_of(map(len, strings))
     codes = np.minimum(codes, table.shape[1] - 1)

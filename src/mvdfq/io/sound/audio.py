@@ -21,7 +21,7 @@ from mvdfq.io.sound.decoding import Header, shown
 from mvdfq.io.sound.feature_cache import FeatureCache, size_limit
 from mvdfq.io.sound.recipes import AudioRecipe, audio_recipe
 from mvdfq.io.source import ReadError, Source, check_inside
-from mvdfq.io.tables.csv_tables import METADATA, named_rows
+from mvdfq.io.tables.csv_tables import METADATA, labelled_rows
 from mvdfq.sequences import Sequences, offsets_of
 
 
@@ -271,7 +271,7 @@ def _from_metadata(root: Path, source: Source) -> list[Case]:
     source.path = root / METADATA
     check_inside(source.path, root)
     cases: dict[str, Case] = {}
-    for line, row in named_rows(source, ["file_name", "label"], ["group"]):
+    for line, row in labelled_rows(source):
         name = row["file_name"]
         is_inside = not os.path.isabs(name) and ".." not in Path(name).parts
         is_inside = is_inside and (root / name).resolve().is_relative_to(root.resolve())

@@ -245,27 +245,24 @@ def _without_notes(lines: Sequence[str]) -> tuple[list[str], str]:
     return lines, told or max(scores, key=scores.__getitem__, default=";")
 
 
-def named_rows(
-    source: Source, required: Sequence[str], optional: Sequence[str] = ()
-) -> Iterator[tuple[int, dict[str, str]]]:
-    """Yield rows of words as dictionaries, with line numbers; the first row holds the names."""
+def labelled_rows(source: Source) -> Iterator[tuple[int, dict[str, str]]]:
+    """Yield the rows of a table of file_name, label and maybe group, with line numbers."""
     lines = (line for _, line in source.lines())
     first = list(islice(lines, LOOK))
     names = next((line for line in first if line.strip()), "")
     delimiter = next((mark for mark in "\t;" if mark in names), ",")
     rows = _rows(source, chain(first, lines), delimiter)
-    known = {name.lower(): name for name in (*required, *optional)}
-    header = [known.get(name.lower(), name) for name in next(rows, (1, []))[1]]
-    if "group" in optional and "group" not in header:  # speaker or subject_id is a group, too
+    known = ("file_name", "label", "group")
+    header = [n.lower() if n.lower() in known else n for n in next(rows, (1, []))[1]]
+    if "group" not in header:  # speaker or subject_id is a group, too
         from mvdfq.io.tables.column_roles import known_places  # which imports this module
 
         for place in islice(known_places("group", header), 1):
             source.remark(f"group: column {header[place]!r} of {source.path.name}")
             header[place] = "group"
-    for name in required:
-        if name not in header:
-            hint = f"the columns are {','.join(required)}{''.join(f'[,{o}]' for o in optional)}"
-            source.fail(f"line 1: there is no column {name!r}", hint)
+    for name in (name for name in known[:2] if name not in header):
+        hint = "the columns are file_name,label[,group]"
+        source.fail(f"line 1: there is no column {name!r}", hint)
     for number, cells in rows:
         if len(cells) > len(header):
             source.skip(f"line {number}: {len(cells)} cells, the header has {len(header)}")

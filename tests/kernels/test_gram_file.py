@@ -156,7 +156,7 @@ def test_a_run_that_ended_before_it_removed_its_journal(tmp_path, monkeypatch):
             write_gram(kernel, X, path)
     (unfinished,) = tmp_path.glob(".*.unfinished")
     unfinished.rename(path)
-    assert store_gram(kernel.fit(X), path).n_found == 15
+    assert store_gram(kernel.fit(X), path).n_found == 0  # the matrix is computed again
     assert_array_equal(np.load(path), expected)
     assert hidden(tmp_path) == []
 

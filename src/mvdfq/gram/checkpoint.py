@@ -238,13 +238,8 @@ class Unfinished:
         np.lib.format.write_array_header_1_0(header, facts)
         start = len(header.getvalue())
         size = start + n * n * dtype.itemsize
-        # a run that ended between moving the matrix and removing the journal left both
-        is_moved = not self.path.exists() and bool(self.records) and output.is_file()
-        self.is_moved = is_moved and output.stat().st_size == size
-        if not self.is_moved:
-            self._allocate(header.getvalue(), size)
-        path, mode = (output, "r") if self.is_moved else (self.path, "r+")
-        self.values = np.memmap(path, dtype, mode, start, (n, n))  # type: ignore[call-overload]
+        self._allocate(header.getvalue(), size)
+        self.values = np.memmap(self.path, dtype, "r+", start, (n, n))
         # the first row and column of each tile whose bytes are as the journal says
         self.found = set()
         for record in self.records:
@@ -316,9 +311,8 @@ class Unfinished:
         """Move the complete matrix to the output and remove the journal."""
         self.values.flush()
         del self.values
-        if not self.is_moved:
-            # after the map is closed, since Windows does not move a mapped file
-            os.replace(self.path, self.output)
+        # after the map is closed, since Windows does not move a mapped file
+        os.replace(self.path, self.output)
         self.journal.unlink()
 
 

@@ -1,6 +1,5 @@
 """A result as blocks, which terminal, Markdown and HTML page show; and the HTML page itself."""
 
-import math
 from collections import Counter
 from collections.abc import Sequence
 from html import escape
@@ -19,22 +18,19 @@ TIMED = ("learn", "encode", "count", "gram")
 # Methods that are shown of all that inner validation chose.
 MOST = 2
 ALPHABETS = {"VQ": "VQ", "Sim. hashing": "hashing", "MVDFQ": "MVDFQ"}
-# Sizes in the units of the picture: room for names, width of the scale, margins, height of a row.
-NAMES, WIDTH, MARGIN, LINE = 250, 320, 12, 15
 
 
 class Block(NamedTuple):
     """A title, a second line of the title, entries with the same keys, and sentences below them.
 
     `kind` names blocks that a menu lists; such blocks and others that are `folded` are long and of
-    interest to few readers. `drawn` are the rows of the result that a page draws as a picture.
+    interest to few readers.
     """
 
     title: str
     rows: list[dict[str, Any]]
     below: Sequence[str] = ()
     folded: bool = False
-    drawn: Sequence[Row] = ()
     second: str = ""
     kind: str = ""
 
@@ -98,7 +94,7 @@ def _matrix(title: str, rows: Sequence[Row]) -> Block:
         line[ALPHABETS.get(row.name, "error") + rooted] = with_spread(row) + paper + other_runs
     unless = " unless said" if any(runs(row) != usual for row in rows) else ""
     second = f"ours ± std (paper's), seeds x folds {usual}{unless}"
-    return Block(title, [*table.values()], drawn=rows, second=second)
+    return Block(title, [*table.values()], second=second)
 
 
 def _list(title: str, rows: Sequence[Row]) -> Block:
@@ -120,7 +116,7 @@ def _list(title: str, rows: Sequence[Row]) -> Block:
         }
         for row in rows
     ]
-    return Block(title, _without_empty(lines), drawn=rows)
+    return Block(title, _without_empty(lines))
 
 
 def _settings(reading: str, rows: Sequence[Row]) -> Block:
@@ -168,9 +164,6 @@ def _claims(result: Result) -> list[Block]:
     return blocks
 
 
-# the page: a picture shows the published figure as a line, and ours as a dot with its spread
-
-
 def page(result: Result) -> str:
     """Return a whole page of a result as HTML that needs no other file; all text is escaped."""
     shown = blocks(result)
@@ -213,51 +206,6 @@ def _block(block: Block, name: str) -> str:
     if block.below:
         items = "".join(f"<li>{escape(line)}</li>\n" for line in block.below)
         content += f"<ul>{items}</ul>\n"
-    content += picture(block.drawn) if block.drawn else ""
     if block.folded:
         return f'<details id="{name}"><summary>{title}</summary>\n{content}</details>'
     return f"<h3>{title}</h3>\n{content}"
-
-
-class Scale:
-    """From zero to a round number beyond all figures of some rows."""
-
-    def __init__(self, rows: Sequence[Row]) -> None:
-        ends = [(row.value or 0) + (row.std or 0) for row in rows]
-        top = max([*ends, *(row.published or 0 for row in rows)], default=0) or 1.0
-        power = 10 ** math.floor(math.log10(top / 3))
-        step = next(power * step for step in (1, 2, 5, 10) if power * step >= top / 3)
-        self.ticks = [step * i for i in range(math.ceil(top / step) + 1)]
-
-    def x(self, value: float) -> float:
-        """Return the position of a figure."""
-        return round(NAMES + MARGIN + (WIDTH - 2 * MARGIN) * max(value, 0) / self.ticks[-1], 1)
-
-
-def picture(rows: Sequence[Row]) -> str:
-    """Return measured rows with the same metric as one SVG picture; all text is escaped."""
-    scale, height = Scale(rows), LINE * (len(rows) + 1) + 4
-    drawn = [
-        f'<svg viewBox="0 0 {NAMES + WIDTH} {height}" role="img"><title>paper and ours</title>'
-    ]
-
-    def stroke(kind: str, left: float, top: float, right: float, bottom: float) -> None:
-        ends = f'x1="{left}" y1="{top}" x2="{right}" y2="{bottom}"'
-        drawn.append(f'<line class="{kind}" {ends}/>')
-
-    for x, tick in [(scale.x(tick), tick) for tick in scale.ticks]:
-        stroke("grid", x, LINE, x, height)
-        drawn.append(f'<text class="tick" x="{x}" y="11">{tick:g}</text>')
-    for n, row in enumerate(rows, start=1):  # a name, the published figure, ours and its spread
-        y, value, spread = LINE * n + 8, row.value or 0.0, row.std or 0.0
-        both = f"{label(row)}: paper {published(row) or 'none'}, ours {with_spread(row)}"
-        name = ", ".join(part for part in (label(row), row.setting, row.scheme) if part)
-        drawn.append(
-            f'<g><title>{escape(both)}</title><text x="0" y="{y + 4}">{escape(name)}</text>'
-        )
-        if row.published is not None:
-            place = scale.x(row.published)
-            stroke("line", place, y - 7, place, y + 7)
-        stroke("ours", scale.x(value - spread), y, scale.x(value + spread), y)
-        drawn.append(f'<circle class="ours" cx="{scale.x(value)}" cy="{y}" r="3.2"/></g>')
-    return "".join([*drawn, "</svg>"])

@@ -5,18 +5,14 @@ from typing import Any
 
 import numpy as np
 
-from mvdfq._engines import cpu, shared_words
+from mvdfq._engines import cpu
 from mvdfq.gram.plan import Plan, WordFactors
-from mvdfq.gram.shared import SharedWords
 from mvdfq.kernels.counting import Columns
 
 # A column takes (left degree * right degree) steps as an outer product and (n_left * n_right) steps
 # in a dense matrix product, but one step of a matrix product is about 48 times faster (measured on
 # 1000 x 1000 sequences).
 DENSE_GAIN = 48
-# Where most counts are 1 or 2, products are added up as bits. An entry costs as much as this many
-# products, whatever its column holds (measured on words that are in 4 to 85 of 2048 sequences).
-SHARED_COST = 4
 # Columns whose entries have at least this many products each are multiplied row by row.
 MANY_PRODUCTS = 12
 # Columns of one dense product: enough for full speed, 4 MB for 1000 sequences.
@@ -40,7 +36,6 @@ class Products:
         self.values = np.zeros((n_left, n_sequences - self.first_right))
         self.own = np.zeros(n_sequences)
         self.total = np.zeros(n_sequences) if weighted else self.own
-        self.shared = SharedWords(self.values, first_right)
         self.factors: WordFactors | None = None
         self.base = 0
         # frequent columns that wait for a product, as rows, and a bound on the values of a product
@@ -66,41 +61,21 @@ class Products:
             used = factors > 0
             value = value * np.repeat(factors, degree).astype(self._precision(bound))
             cpu.add_squares(columns.sequence, value, self.own)
-        # most words of a string occur once in it, most others twice
-        once = columns.count.min(initial=np.inf)
-        levels = float(self._embed(once)), float(self._embed(once + once))
-        sides, dense, shared, rest = self._split(columns, value, used, levels)
-        self._add_frequent(columns, value, dense, bound)
-        if shared.size:
-            self.shared.add(sides, shared, levels)
-        where = np.uint32(self.first_right), self.symmetric, self.values
-        for add, which in zip((cpu.add_row_products, cpu.add_outer_products), rest, strict=True):
-            if which.size:
-                add(*sides, which, *where)
-
-    def _split(
-        self, columns: Columns, value: np.ndarray, used: np.ndarray, levels: tuple[float, float]
-    ) -> tuple[Any, ...]:
-        """Return where columns have their left part, and which columns are added in which way.
-
-        Costs are counted in products: a column is added in the way that costs least.
-        """
-        many = np.empty((4, len(used)), np.int64)
-        where = np.uint32(self.n_left), self.symmetric
-        shared_words.degrees(columns.indptr, columns.sequence, value, *levels, *where, many)
-        left, right, odd_left, odd_right = many
-        work = left * right * used
+        # within one collection every entry is both left and right
+        left = degree
+        if not self.symmetric:
+            left = cpu.left_degrees(columns.indptr, columns.sequence, self.n_left)
+        work = left * (degree if self.symmetric else degree - left) * used
+        dense = (work > 0) & (work * DENSE_GAIN >= self.values.size)
         # the diagonal is known, so a word of only one sequence adds nothing
-        is_needed = work > (1 if self.symmetric else 0)
-        as_bits = odd_left * right + left * odd_right + SHARED_COST * left
-        dense_cost = self.values.size / DENSE_GAIN
-        shared = is_needed & (as_bits < np.minimum(work, dense_cost))
-        dense = is_needed & ~shared & (work >= dense_cost)
-        rest = is_needed & ~shared & ~dense
-        by_row = rest & (right >= MANY_PRODUCTS)
-        ends = columns.indptr, columns.indptr[:-1] + left, columns.sequence, value
-        ways = [np.flatnonzero(way) for way in (dense, shared, by_row, rest & ~by_row)]
-        return ends, ways[0], ways[1], ways[2:]
+        is_shared = work > (1 if self.symmetric else 0)
+        self._add_frequent(columns, value, np.flatnonzero(dense), bound)
+        rest = ~dense & is_shared
+        by_row = rest & (work >= MANY_PRODUCTS * left)
+        sides = columns.indptr, columns.indptr[:-1] + left, columns.sequence, value
+        where = np.uint32(self.first_right), self.symmetric, self.values
+        cpu.add_row_products(*sides, np.flatnonzero(by_row), *where)
+        cpu.add_outer_products(*sides, np.flatnonzero(rest & ~by_row), *where)
 
     def add_dense(self, counts: np.ndarray, bound: float) -> None:
         """Add the products of counts in a dense (n_sequences, n_words) matrix."""
@@ -131,19 +106,14 @@ class Products:
         """Keep dense columns until there are enough: every matrix product writes a whole tile."""
         is_other = bool(self.waiting) and self.waiting[0].dtype != block.dtype
         if is_other or (not self.root and self.largest + bound**2 >= cpu.EXACT_SINGLE):
-            self._multiply()
+            self.finish()
         self.waiting.append(block)
         self.largest += bound**2
         if sum(map(len, self.waiting)) >= DENSE_COLUMNS:
-            self._multiply()
+            self.finish()
 
     def finish(self) -> None:
-        """Add all that waits; `values` are complete then."""
-        self.shared.finish()
-        self._multiply()
-
-    def _multiply(self) -> None:
-        """Add the products of the dense columns that wait."""
+        """Add the products of the columns that wait; `values` are complete then."""
         if self.waiting:
             block = np.concatenate(self.waiting).T
             # numpy halves the work when both are the same array

@@ -73,10 +73,9 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     Parameters
     ----------
     preset : str, default=None
-        Name of a method: ``"mvdfqm-sssk"``, ``"vq-spectrum"``, ... (`mvdfq.list_presets`
-        lists all) are methods of the paper [1]_, one term each. None means ``"letters"`` if X
-        holds letters, else ``"numbers"``, the sum of words and filters; ``"fast"`` uses one set
-        of rows and a quarter of the filters, ``"music"`` adds codewords and pairs of components.
+        Name of a method, see `mvdfq.list_presets`. None means ``"letters"`` if X holds letters,
+        else ``"numbers"``, the sum of words and filters; ``"fast"`` uses a quarter of both,
+        ``"music"`` adds codewords and pairs; the methods of the paper [1]_ have one term.
     terms : list of Term, default=None
         The terms of the sum: `WordTerm`, `FilterTerm`, `PlainTerm`, instead of those of a preset.
         `mvdfq.preset_terms` returns the terms of a preset, to change. The parameters below, up to
@@ -112,11 +111,9 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         Number of columns that the linear solver hashes words to. None keeps one column per word
         if there can be at most 2**20 words, and hashes to 2**20 columns otherwise.
     cv : int, default=5
-        Number of folds of the inner cross-validation, which chooses `C` and the scale of the
-        probabilities; fewer folds if a class has fewer members.
+        Number of inner folds, which choose `C` and the scale of the probabilities.
     memory_limit : int or str, default=None
-        Limit for computations and the word table: bytes, or text such as ``"500 MB"``. The
-        default is 2 GiB.
+        Bytes, or text such as ``"500 MB"``, for computing and the word table; None: 2 GiB.
     n_jobs : int, default=None
         Number of threads; -1 means all processors. Results do not depend on it.
     engine : {"cpu", "gpu", "auto", "dask"} or str, default=None
@@ -485,25 +482,12 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         noise has about 0, a constant channel exactly 0; of two channels that say the same, either
         has little alone. Cost: that of `explain_all`; without `X` next to nothing.
 
-        Parameters
-        ----------
-        X : list of array-like of shape (n_channels, n_timepoints), default=None
-            Sequences that the classifier did not learn from. None means training sequences: for
-            standardized words (the presets ``"numbers"``, ``"fast"``, ``"music"``) those that the
-            inner validation of `fit` held out. Plain terms judge the sequences that they learned
-            from, which flatters all channels, noise too; `Importance.source` says so.
-        y : array-like of shape (n_sequences,), default=None
-            The labels of `X`.
-        groups : array-like of shape (n_sequences,), default=None
-            The group of each sequence of `X`: the intervals are over groups.
-        by : {"channels", "terms"} or dict, default="channels"
-            What to leave out. A dictionary names groups of channels: lists of names or numbers of
-            channels; it needs `X` and `y`.
-
-        Returns
-        -------
-        importance : Importance
-            For each part the rise of the log loss and the fall of the accuracy, with intervals.
+        `X` and `y` are sequences that the classifier did not learn from, and their labels;
+        intervals are over `groups`, if given. Without `X`, standardized words (the presets
+        ``"numbers"``, ``"fast"``, ``"music"``) judge the training sequences that the inner folds
+        held out; plain terms judge the sequences that they learned from, which flatters all
+        channels, noise too: `Importance.source` says so. `by` is ``"channels"``, ``"terms"``, or a
+        dictionary of groups: lists of names or numbers of channels, which needs `X` and `y`.
 
         Examples
         --------

@@ -80,11 +80,7 @@ class Training:
 
 @dataclass(frozen=True)
 class Learned:
-    """What `learn` found: the sum of terms, and what inner validation said.
-
-    `kept` are the places of the training sequences that the sum keeps. `lost` is what would be
-    lost without each channel and each term, (n_channels + n_terms, 2, 3), or empty.
-    """
+    """What `learn` found: the sum of terms, what inner folds said, and the sequences it keeps."""
 
     sum: FittedSum
     trained: Trained
@@ -234,11 +230,7 @@ def _train(
 def _calibrated(
     fitted: FittedSum, begin: Collection, check: Collection, trained: Trained
 ) -> Calibration | None:
-    """Return what the held-out sequences say about p values; None if nothing is known.
-
-    The means of classes hold the held-out sequences, too. Without a sequence, the mean of `n`
-    members moves away from the sequence: the difference grows by ``n / (n - 1)``.
-    """
+    """Return what held-out sequences say about p values, as if no class mean held them; or None."""
     y, n_classes = check.trainer.y, check.trainer.problems.n_classes
     if trained.decision is None or not fitted.knows_means(n_classes):
         return None

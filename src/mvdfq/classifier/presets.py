@@ -89,12 +89,7 @@ def _fast() -> Preset:
 
 
 def _music() -> Preset:
-    """For artists and genres: the default, codewords of frames, and pairs of components.
-
-    Codewords and pairs are standardized words of one symbol, so they do not see the order of the
-    frames. Both read frames together with their slopes. Every group of channels, such as MFCCs or
-    spectral bands, has a codebook and components of its own.
-    """
+    """For artists and genres: the default, codewords of frames, and pairs of components."""
     words, filters = _numbers().terms
     most = comb(2 * COMPONENTS, 2)
     codewords = [Delta(), Standardize(), CodebookQuantizer(2048)]
@@ -187,11 +182,7 @@ def strings() -> PlainTerm:
 
 
 def text() -> PlainTerm:
-    """Words of 1 to 6 letters in either case, anywhere: parts of words, words, ends of words.
-
-    Chosen by benchmarks/bench_letters.py on training parts, in folds that keep similar sentences
-    together.
-    """
+    """Words of 1 to 6 letters in either case; chosen by benchmarks/bench_letters.py."""
     runs = [tuple(range(n)) for n in range(1, 7)]
     return PlainTerm(Letters(fold_case=True), Words(runs), manifold=True)
 
@@ -203,11 +194,7 @@ def proteins() -> PlainTerm:
 
 
 def nucleic() -> PlainTerm:
-    """Words of six letters: any six of eight, and three pairs with gaps below 5 at half weight.
-
-    Four letters tell little apart, so the words are long; motifs stand anywhere, so there is no
-    pyramid. Chosen by benchmarks/bench_letters.py on training parts.
-    """
+    """Words of six of eight letters, and three pairs with gaps; see benchmarks/bench_letters.py."""
     # windows that differ in where they begin have the same layouts
     gapped = sorted(set(_layouts(Gapped(g=8, k=6))))
     pairs = sorted(set(_layouts(Spatial(t=3, k=2, d=5))) - set(gapped))
@@ -275,10 +262,8 @@ def list_presets() -> list[str]:
     Returns
     -------
     names : list of str
-        ``"numbers"`` and ``"letters"`` are the defaults; ``"fast"`` uses fewer rows and filters,
-        ``"music"`` adds codewords and pairs of components, for genres and artists; the others are
-        the methods of the paper. ``m`` after the family means manifold embedding, ``-alt`` means
-        the settings in the comments of the paper.
+        The presets for numbers and letters, and the methods of the paper: ``m`` after the family
+        means manifold embedding, ``-alt`` the settings in the comments of the paper.
 
     Examples
     --------

@@ -1,9 +1,7 @@
 """The public parts and their names: ``gapped(8, 6)``, ``smooth(9) | delta``, ``direct(4) + joint``.
 
-All follows from the exports of the rooms `frames`, `symbols` and `kernels`: a new part is exported
-once and is then known here, on the command line and in model files. Text is parsed, never run:
-arguments must be plain values. ``|`` puts parts one after another, ``+`` side by side; ``+`` binds
-tighter, as in Python.
+A part that `frames`, `symbols` or `kernels` exports is known here, on the command line and in model
+files. Text is parsed, never run: arguments must be plain values.
 """
 
 import ast
@@ -148,10 +146,6 @@ def _made(name: ast.Name, values: list, named: dict[str, ast.keyword], kind: str
     """Return the part of a name and its arguments."""
     cls = _class_of(name, kind)
     known = signature(cls).replace(return_annotation=Parameter.empty)
-    for key, node in named.items():
-        if key not in known.parameters:
-            hint = f"{name.id} has the parameters {', '.join(known.parameters)}"
-            raise _Misfit(f"{name.id} has no parameter {key!r}", node, hint)
     given = {key: _value(argument.value) for key, argument in named.items()}
     try:
         bound = known.bind(*map(_value, values), **given)

@@ -44,15 +44,11 @@ class SequenceClassifierCV(CallbackSupportMixin, ClassifierMixin, BaseEstimator)
     ----------
     best_estimator_ : SequenceClassifier
         The best candidate, fitted on all sequences.
-    best_params_ : dict
-        The chosen parameters of the best candidate, with `C`.
-    best_score_ : float
-        Accuracy of the best candidate in the inner folds.
+    best_params_, best_score_ : dict, float
+        Its chosen parameters, with `C`, and its accuracy in the inner folds.
     cv_results_ : dict of list
         ``params`` of every candidate, ``mean_test_score`` and ``std_test_score`` over the folds.
-    classes_ : ndarray of shape (n_classes,)
-        The labels.
-    n_features_in_ : int
+    classes_, n_features_in_ : ndarray, int
         As in `SequenceClassifier`.
 
     Examples

@@ -88,9 +88,7 @@ def lazily_fitted_kernel(
 ) -> tuple[SequenceKernel, int, int]:
     """Return the kernel of blocks, the number of sequences, and of those that taught bins.
 
-    If all numbers fit into an eighth of the memory limit, the result equals `fitted_kernel`.
-    Otherwise frames and symbols are fitted on every second, fourth ... sequence, whichever fit;
-    then the blocks are read again and encoded, and the codes go to a file in `folder`.
+    Parts learn from every second, fourth ... sequence, whichever fit into an eighth of the limit.
     """
     sample, n = sampled(blocks(), parse_memory(clf.memory_limit) // SHARE)
     n_learned = len(sample)

@@ -36,10 +36,7 @@ def _end_at_once(number: int, frame: Any) -> None:
 
 
 def _open_closed_streams() -> None:
-    """Let a standard stream that the shell has closed (``>&-``) lead nowhere.
-
-    The next file that is opened would take its number, and output would go into this file.
-    """
+    """Let a closed standard stream (``>&-``) lead nowhere, not into the next file that opens."""
     for number, (name, mode) in enumerate([("stdin", "r"), ("stdout", "w"), ("stderr", "w")]):
         if getattr(sys, name) is None:
             os.dup2(os.open(os.devnull, os.O_RDWR), number)

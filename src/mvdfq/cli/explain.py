@@ -248,10 +248,7 @@ def _class_of(clf: Any, name: str | None, option: str) -> Any:
 
 
 def _find_sequence(read: Any, which: str, data: Path) -> tuple[int, Any]:
-    """Return the index of a sequence, found by its number from 1 or by its name, and the sequence.
-
-    A string is returned as it is, other sequences as a collection of one.
-    """
+    """Return the index of a sequence, found by its number from 1 or its name, and the sequence."""
     names = read.names
     if which.isdecimal() and 1 <= int(which) <= len(names):
         place = int(which) - 1

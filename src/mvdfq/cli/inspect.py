@@ -228,10 +228,7 @@ def _lengths(training: dict[str, Any], unit: str) -> str:
 
 
 def inner_facts(clf: Any, format: Format) -> dict[str, Any]:
-    """Return the inner accuracy, None if it is not known, and a remark if it is not of all classes.
-
-    For people, the remark stands beside the number.
-    """
+    """Return the inner accuracy, None if it is not known, and a remark if classes are left out."""
     score, counts = float(clf.validation_score_), class_counts(clf)
     single = [label for label, n in counts.items() if n == 1]
     is_known = score == score and len(counts) - len(single) > 1  # NaN is not equal to itself

@@ -90,11 +90,7 @@ def screen_width() -> int | None:
 def table(
     rows: Sequence[dict[str, Any]], title: str = "", *, header: bool = True, plain: bool = False
 ) -> None:
-    """Print a table for people; markup in text from files is printed as it is.
-
-    A pipe gets lines of any length, so that nothing is cut. `plain` prints the names of columns as
-    they are; otherwise an underscore is printed as a space.
-    """
+    """Print a table for people; `plain` prints the names of columns as they are."""
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
@@ -180,11 +176,7 @@ def working(title: str, quiet: bool = False) -> Iterator[None]:
 
 
 def show_confusion(names: list[str], counts: list[list[int]]) -> None:
-    """Print how often a class (row) was predicted as a class (column).
-
-    A matrix that does not fit the terminal has letters in place of names, or shrinks to the
-    largest confusions.
-    """
+    """Print how often a class (row) was predicted as a class (column), or the largest of many."""
     width, letters = screen_width(), (ascii_lowercase + ascii_uppercase)[: len(names)]
     lettered = [f"{a} = {name}" for a, name in zip(letters, names, strict=False)]
     heading = "true \\ predicted"  # differs from all classes

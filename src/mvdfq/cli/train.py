@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from mvdfq._utils.files import replace_file
-from mvdfq._utils.short import counted
 from mvdfq.cli import options as o
 from mvdfq.cli.errors import CANNOT_WRITE, Refused, check_output
 from mvdfq.cli.inspect import inner_facts, is_model
@@ -67,21 +66,13 @@ def train(
 
 
 def _tell_replaced(path: Path, quiet: bool) -> None:
-    """Say which model the new model will replace; refuse to replace a file that is no model."""
-    from mvdfq.classifier.saving.file import ModelFileError, load
-
+    """Say that a model will be replaced; refuse to replace a file that is no model."""
     if not path.exists() or not path.stat().st_size:
         return
     if not is_model(path):
         message = f"{path} exists and is not a model file, so it is not replaced."
         raise Refused(message, "name another output, or remove the file first", CANNOT_WRITE)
-    try:
-        old = load(path)
-        sizes = counted(len(old.classes_), "class"), counted(len(old.train_y_), "sequence")
-        what = f"a model of {sizes[0]}, trained on {sizes[1]}"
-    except ModelFileError:
-        what = "a model file that cannot be read"
-    note(f"{path} exists and will be replaced: {what}.", quiet)
+    note(f"{path} exists and will be replaced.", quiet)
 
 
 def gram(

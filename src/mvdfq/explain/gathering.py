@@ -19,11 +19,9 @@ Seen = tuple[np.ndarray, Callable[[], Evidence], dict[str, np.ndarray]]
 def explanations(
     clf: Any, read: list[Any], predicted: np.ndarray, margins: np.ndarray, sums: Any, curves: Any
 ) -> list[Explanation]:
-    """Return the explanations of sequences: the evidence of all terms, one after another.
+    """Return the explanations of sequences, read by each term: the evidence of all terms.
 
-    `read` are the sequences as each term of the classifier reads them, `predicted` the places of
-    their classes, `sums` what each term adds to `margins`, `curves` the channels for terms that do
-    not say them.
+    `predicted` are the places of their classes, `sums` what each term adds to `margins`.
     """
     found: dict[int, Explanation] = {}
     terms, classes = clf.sum_.terms, clf.classes_.tolist()
@@ -58,10 +56,7 @@ def _finder(terms: list[FittedTerm], read: list[Any], view: View) -> Callable[[]
 
 @dataclass(frozen=True)
 class _One:
-    """One sequence as each term reads it, at place `k` of the evidence that `find` returns.
-
-    Evidence takes ten times as long as a prediction, so it is found when it is first asked for.
-    """
+    """One sequence as each term reads it, at place `k` of the evidence that `find` returns."""
 
     terms: list[FittedTerm]
     read: list[Any]

@@ -1,10 +1,4 @@
-r"""What would be lost without a channel or a term: exactly, since decision values are sums.
-
-The decision value of class `c` is a sum over channels `k`, :math:`f_c(x) = b_c + \sum_k e_{ck}(x)`.
-Without channel `k`, all sequences get its mean :math:`\bar e_{ck}` instead of :math:`e_{ck}(x)`.
-What is lost is the accuracy that falls, and the log loss that rises, on sequences that the machines
-did not learn from. No machine is fitted again.
-"""
+"""What would be lost without a channel or a term; `SequenceClassifier.importance` says how."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -82,10 +76,7 @@ class Judged:
     temperature: float
 
     def outcomes(self, mean: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return log losses and hits, (n_parts + 1, n_sequences): with all parts, without each.
-
-        `mean` (n_columns, n_parts) is what sequences get in place of a part.
-        """
+        """Return log losses and hits, (n_parts + 1, n_sequences): with all parts, without each."""
         own, losses, hits = np.arange(len(self.y)), [], []
         for k in range(-1, self.parts.shape[2]):
             margins = self.margins if k < 0 else self.margins - self.parts[:, :, k] + mean[:, k]
@@ -101,10 +92,7 @@ class Judged:
 def parts_of(
     terms: list[FittedTerm], channels: list[str], by: Any
 ) -> tuple[list[str], list[np.ndarray]]:
-    """Return the names of parts, and their shares in the rows of each term, (n_rows, n_parts).
-
-    `by` is "channels", "terms", or a dictionary of groups of channels.
-    """
+    """Return the names of parts, and their shares in the rows of each term, (n_rows, n_parts)."""
     shares = [term.channel_shares(len(channels)) for term in terms]
     if isinstance(by, str) and by == "channels":
         return channels, shares
@@ -143,11 +131,7 @@ def judge(
     y: np.ndarray,
     shares: list[np.ndarray],
 ) -> Judged:
-    """Return sequences with what each part adds to their margins, as a fitted sum judges them.
-
-    `read` are the sequences as each term reads them, `shares` the shares of the parts in the
-    rows of each term.
-    """
+    """Return sequences with what each part adds to their margins, as a fitted sum judges them."""
     view = Baselines(problems.pairs, class_shares).average
     lengths = getattr(read[0], "lengths", np.ones(len(y), int))
     block = np.cumsum(lengths) // BLOCK_FRAMES
@@ -164,11 +148,7 @@ def judge(
 
 
 def lost(judged: list[Judged], groups: np.ndarray | None = None) -> np.ndarray:
-    """Return what is lost without each part, (n_parts, 2, 3): log loss, accuracy, with bounds.
-
-    `judged` are the test parts of one or several folds, in the order of `groups`. Cost: one
-    decision of every sequence for each part.
-    """
+    """Return what is lost without each part, (n_parts, 2, 3): log loss, accuracy, with bounds."""
     mean = sum(one.parts.sum(axis=0) for one in judged) / sum(len(one.y) for one in judged)
     outcomes = zip(*(one.outcomes(mean) for one in judged), strict=True)
     losses, hits = (np.concatenate(one, axis=1) for one in outcomes)

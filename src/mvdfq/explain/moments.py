@@ -138,10 +138,7 @@ def _text(why: Explanation) -> str:
 
 
 def on_strand(evidence: np.ndarray, joined: bool) -> np.ndarray:
-    """Return the evidence of the letters of the given strand, over both strands if joined.
-
-    A joined sequence is the strand, a gap, and the reverse complement, which runs backwards.
-    """
+    """Return the evidence of the given strand; that of a joined reverse complement is added."""
     n = len(evidence) // 2
     return evidence[:n] + evidence[n + 1 :][::-1] if joined and n else evidence
 

@@ -143,10 +143,7 @@ def substitutions(text: str, first: int = 0, last: int | None = None) -> list[Ch
 def mutate(
     decide: Callable[[Any], np.ndarray], strand: Strand, changes: list[Change]
 ) -> tuple[float, np.ndarray]:
-    """Return the decision value of a string, and what each change adds to it.
-
-    `decide` returns one value per string. Cost: that of deciding all changed strings.
-    """
+    """Return the decision value of a string, and what each change adds to it."""
     size = 2 * len(strand.text) + max((len(one.alt) for one in changes), default=0)
     if size * len(changes) > MOST:
         raise ValueError(

@@ -34,11 +34,7 @@ def contents(
     n_details: int | None,
     report: Report = lambda done, total: None,
 ) -> dict[str, Any]:
-    """Return the panels of a report as plain numbers and text.
-
-    `about` holds title, data and command; `n_details` is the number of sequences in detail;
-    `report` is told after every panel how many panels are done.
-    """
+    """Return the panels of a report as plain numbers; `report` is told after each panel."""
     about = {**about, "classifier": " ".join(repr(run.estimator).split())}
     found = names_of(run, about)
     panels: dict[str, Callable[[Run], Any]] = {
@@ -130,10 +126,7 @@ def clips_of(run: Run, data: dict[str, Any], audio: Sequence[Any]) -> dict[str, 
 
 
 def sound_clips(files: Sequence[Any], moments: dict[int, float]) -> dict[str, Any]:
-    """Return clips of sequences, given a second that each clip contains, until a limit is reached.
-
-    The keys of `moments` are places in `files`.
-    """
+    """Return clips of files around a second each, by place in `files`, until a limit is reached."""
     clips: dict[str, Any] = {}
     total = 0
     for place, moment in moments.items():

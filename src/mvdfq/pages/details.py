@@ -75,10 +75,7 @@ def _detail(
 def _channels(
     run: Run, x: np.ndarray, why: Explanation | None, points: int, joined: bool = False
 ) -> dict[str, Any]:
-    """Return curves and evidence of the channels that count most, in the order of channels.
-
-    The evidence of joined strands is added up on the given strand.
-    """
+    """Return curves and evidence of the channels that count most, in the order of channels."""
     evidence, total = None, None if why is None else on_strand(why.by_time[0], joined)
     if why is not None and why.known_shares is not None:
         evidence = np.array([on_strand(row, joined) for row in why.by_channel_frame[0]])
@@ -134,11 +131,7 @@ def _neighbour(run: Run, clf: Any, index: int, value: float) -> dict[str, Any]:
 
 
 def chosen(run: Run, n: int | None) -> np.ndarray:
-    """Return the places of at most `n` judged sequences, those that tell most first.
-
-    First one typical sequence of each class, which get at most a third of the places; then wrong
-    sequences, the most confidently wrong first; then the least sure. None means all sequences.
-    """
+    """Return at most `n` judged sequences: typical ones, confident errors, then the least sure."""
     right = run.truth == run.predicted
     doubt = np.argsort(run.confidence, kind="stable")
     total = len(right) if n is None else min(n, len(right))
@@ -163,11 +156,7 @@ def sums(values: np.ndarray, edges: np.ndarray) -> np.ndarray:
 
 
 def curve(row: np.ndarray, most: int) -> list[float | None]:
-    """Return a row in at most `most` points; a longer row as the extremes of its pieces.
-
-    Every piece gives its lowest and its highest value, in the order of time, so that a short peak
-    stays visible. None marks a missing value.
-    """
+    """Return a row in at most `most` points: the extremes of its pieces, None if missing."""
     if len(row) <= most:
         return [None if np.isnan(value) else value for value in row.tolist()]
     starts = bin_edges(len(row), most // 2)

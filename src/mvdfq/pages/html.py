@@ -54,11 +54,7 @@ def document(
     scripts: Sequence[str] = (),
     style: str = "",
 ) -> str:
-    """Return a whole page in the look of the report, given its parts as HTML.
-
-    The page holds its styles and scripts, and a security policy that allows these scripts, by
-    their hashes, and no connection. The caller has escaped all text.
-    """
+    """Return a whole page in the look of the report; the caller has escaped all text."""
     style = asset("page.css") + style
     script = "\n".join(asset(name) for name in (SHELL, *scripts))
     script = f'"use strict";\n(() => {{\n{script}\n}})();\n'

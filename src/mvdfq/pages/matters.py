@@ -18,11 +18,7 @@ MOST_SEQUENCES, MOST_FRAMES = 500, 2**15
 
 
 def matters(run: Run) -> dict[str, Any]:
-    """Return what would be lost without each channel and each term, and on which sequences.
-
-    The inner folds of a training know this of sequences that were held out: the mean over the
-    classifiers of all folds is shown. Otherwise judged sequences are explained.
-    """
+    """Return what would be lost without each channel and each term, and on which sequences."""
     kept = list(run.recorder.kept.values())
     if run.knows_training and all(len(clf.lost_) for clf in kept):
         found = np.mean([clf.lost_ for clf in kept], axis=0)
@@ -83,10 +79,7 @@ def _judged(run: Run, places: np.ndarray) -> Iterator[Judged]:
 
 
 def removal(run: Run, protocol: dict[str, Any]) -> list[dict[str, Any]] | None:
-    """Return the accuracy without each channel, measured by evaluating again; None if one channel.
-
-    `protocol` holds the arguments of `mvdfq.evaluate`.
-    """
+    """Return the accuracy without each channel, by evaluating again; None if one channel."""
     if run.X.n_rows < 2:
         return None
     found, names, symbolic = [], run.X.channel_names, run.X.symbolic

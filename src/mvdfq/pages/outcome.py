@@ -36,12 +36,7 @@ def verdict(run: Run) -> dict[str, Any]:
 
 
 def _baselines(run: Run) -> list[dict[str, Any]]:
-    """Return name, what it knows, and accuracy of every baseline, in the folds of the run.
-
-    The accuracy counts the predictions of all test parts together, as the accuracy of the run.
-    A report about a fitted classifier has no training labels, so it has no baseline but the
-    largest class of the judged sequences.
-    """
+    """Return name, what it knows, and accuracy of every baseline, in the folds of the run."""
     alone = {"name": "largest class", "about": "always predicts this class"}
     if not run.knows_training:
         hits = run.truth == np.bincount(run.truth).argmax()

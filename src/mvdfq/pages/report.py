@@ -186,8 +186,7 @@ def fitted_run(
 ) -> Run:
     """Return the run of a fitted classifier that judges `X`: one fold, nothing is fitted.
 
-    `train` are the sequences and labels that it learned from, if known; then `names` and `groups`
-    begin with those of the training sequences.
+    If `train` is given, `names` and `groups` begin with those of the training sequences.
     """
     X, y = check_sequences(X), np.asarray(y)
     n = 0 if train is None else len(train[0])

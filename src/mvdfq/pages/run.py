@@ -66,14 +66,10 @@ class Recorder:
 
 
 class Run:
-    """Sequences, the folds that judged them, and the classifiers of the folds.
+    """Sequences, the folds of the first seed that judged them, and the classifiers of the folds.
 
-    `training_names` are the names of the sequences that a fitted classifier learned from, which
-    are not in `X`. `folds` are those of the first seed. `tested` are the places in `X` of the
-    judged sequences, in the order of the folds, and `judged_place` is the way back; `fold_of`,
-    `truth` and `predicted` (codes of classes), `confidence` (the probability of the predicted
-    class), `probabilities` and `p_values` (n_judged, n_classes) have the same order. `p_values` is
-    None if a fold has none.
+    `tested` are the places of the judged sequences in `X`, in the order of the folds, which
+    `fold_of`, `truth`, `predicted`, `confidence`, `probabilities` and `p_values` share.
     """
 
     def __init__(
@@ -140,11 +136,7 @@ class Run:
 
     @cached_property
     def similarities(self) -> np.ndarray | None:
-        """The kernel values of judged sequences with all sequences, by the first classifier.
-
-        The array is (n_judged, n_sequences). If training is elsewhere, the second axis are the
-        training sequences of the classifier. None if there are too many pairs.
-        """
+        """Kernel values of judged with all, or training, sequences; None if they are too many."""
         clf = self.model(0)
         n = len(self.X) if self.knows_training else len(clf.train_index_)
         if len(self.tested) * n > MOST_PAIRS:

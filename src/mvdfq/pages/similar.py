@@ -19,10 +19,7 @@ CELLS = 90
 
 
 def nearest(run: Run, place: int, n: int) -> list[tuple[int, float]]:
-    """Return the `n` training sequences most like a judged sequence, with kernel values.
-
-    Sequences are numbered as in `X` or, if training is elsewhere, as they were learned.
-    """
+    """Return the `n` training sequences most like a judged sequence, with kernel values."""
     f, i, known = int(run.fold_of[place]), int(run.tested[place]), run.similarities
     model, train = run.model(f), run.recorder.trains[f]
     if known is None:

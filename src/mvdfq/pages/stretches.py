@@ -54,10 +54,7 @@ def stretches(run: Run) -> list[list[dict[str, Any]]]:
 
 
 def _places(run: Run) -> dict[int, list[int]]:
-    """Return the judged sequences to explain, all or some of every class, by classifier.
-
-    A sequence is explained by the classifier that had not seen it, if this one was kept.
-    """
+    """Return judged sequences of every class, by the classifier that explains them."""
     lengths, found = np.minimum(run.X.lengths[run.tested], LONGEST), defaultdict(list)
     for c, label in enumerate(run.labels):
         members = np.flatnonzero(run.truth == c)

@@ -131,10 +131,6 @@ def _check_term(value: Any) -> None:
         require(is_fitted, f"encoders must be fitted, but {type(step).__name__} is not")
 
 
-def _check_plain(value: Any) -> None:
-    require_array(value, "coefficients", (None, value.intercepts.size), low=-np.inf)
-
-
 def _check_fitted_kernel(value: Any) -> None:
     plan, n = value.reader.plan_, len(value.reader.train_)
     wanted = "coefficients must have {} lines, one per sequence"
@@ -312,7 +308,9 @@ def _check_kernel(value: Any) -> None:
 CHECKS: dict[str, Callable[[Any], Any]] = {
     "SequenceClassifier": _check_classifier,
     "FittedTerm": _check_term,
-    "FittedPlain": _check_plain,
+    "FittedPlain": lambda value: require_array(
+        value, "coefficients", (None, value.intercepts.size), low=-np.inf
+    ),
     "FittedKernel": _check_fitted_kernel,
     "FittedFeatures": _check_fitted_features,
     "FittedWords": _check_fitted_words,

@@ -83,10 +83,7 @@ def save_model(model: Any, path: str | Path) -> None:
 
 
 class _Archive(zipfile.ZipFile):
-    """An archive that only `close` completes.
-
-    After Ctrl-C, the destructor would try to complete an archive whose file is closed and removed.
-    """
+    """An archive that only `close` completes: after Ctrl-C, its file is closed and removed."""
 
     def __del__(self) -> None:
         """Leave the file as it is."""

@@ -70,10 +70,7 @@ def digest(X: Any, y: np.ndarray) -> str:
 
 
 def fingerprints(X: Any) -> np.ndarray:
-    """Return 64 bits of BLAKE2b of the values of each sequence, (n_sequences,), never 0.
-
-    The same values in another type of numbers have the same bits. Labels do not count.
-    """
+    """Return 64 bits of the values of each sequence, never 0; labels do not count."""
 
     def bits(place: tuple[int, int]) -> int:
         values = np.ascontiguousarray(X.data[:, slice(*place)], dtype=np.float64) + 0.0  # not -0

@@ -12,7 +12,7 @@ from sklearn.base import clone
 
 import mvdfq
 from mvdfq import SequenceClassifier, SequenceFeatures, Words, check_sequences, load
-from mvdfq.classifier.similarity import kernel_sum
+from mvdfq.classifier.similarity import points_of
 from mvdfq.sequences import Sequences
 from mvdfq.symbols import Symbols
 from mvdfq.terms import standard
@@ -326,16 +326,17 @@ def test_the_kernel_of_a_classifier_is_the_whole_sum(monkeypatch, tmp_path):
     clf = SequenceClassifier(cv=2).fit(X, Y)
     roots = np.sqrt(np.diag(sums[0]))
     expected = sums[0] / np.outer(roots, roots)
-    every = np.arange(len(X))
     collection = check_sequences(X)
-    found = kernel_sum(clf, collection, every)
+    points = points_of(clf, collection)
+    found = clf.sum_.likeness(points, points)
     full = np.sqrt(np.mean((found - expected) ** 2))
     assert full < 1 / np.sqrt(WIDTH)  # the error of a sketch
     some, others = np.array([3, 1]), np.array([0, 3, 5])
-    cut = kernel_sum(clf, collection, some, others)
+    cut = clf.sum_.likeness(points[some], points[others])
     assert_allclose(cut, found[np.ix_(some, others)], atol=1e-6)
     clf.save(tmp_path / "m.mvdfq")
-    assert_array_equal(kernel_sum(load(tmp_path / "m.mvdfq"), collection, every), found)
+    again = load(tmp_path / "m.mvdfq")
+    assert_array_equal(again.sum_.likeness(*[points_of(again, collection)] * 2), found)
 
 
 def test_importance_finds_the_channel_that_tells():

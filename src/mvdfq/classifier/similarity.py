@@ -52,14 +52,6 @@ class Neighbour:
     name: str | None = None
 
 
-def kernel_sum(
-    clf: Any, X: Sequences, rows: np.ndarray, columns: np.ndarray | None = None
-) -> np.ndarray:
-    """Return the similarities of the sequences ``X[rows]`` with ``X[columns]``, or with all."""
-    points = points_of(clf, X)
-    return clf.sum_.likeness(points[rows], points if columns is None else points[columns])
-
-
 def points_of(clf: Any, X: Sequences) -> Points:
     """Return sequences as `FittedSum.likeness` compares them."""
     return clf.sum_.points(clf.sum_.read(clf.varying(X)))

@@ -248,7 +248,8 @@ def explain_values(kind: str) -> NoReturn:
     from mvdfq.classifier.presets import PRESETS
     from mvdfq.classifier.registry import NAMED, call_of
 
-    for name, part in (PRESETS if kind == "preset" else NAMED[kind]).items():
+    parts: dict[str, Any] = PRESETS if kind == "preset" else NAMED[kind]
+    for name, part in parts.items():
         about = (part.__doc__ or "A method of the paper.").strip().partition("\n")[0]
         call = name if kind == "preset" else call_of(name, part)
         typer.echo(f"{call}: {about.replace('`', '')}")

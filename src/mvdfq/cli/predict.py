@@ -208,7 +208,7 @@ def _read_alike(clf: Any, paths: list[Path], reading: o.DataOptions) -> Any:
     from mvdfq.io import ReadError
 
     format = getattr(clf, "source_", {}).get("format")
-    wanted = KINDS.get(format) or ("letters" if np.isnan(clf.ranges_in_).all() else "numbers")
+    wanted = KINDS.get(str(format)) or ("letters" if np.isnan(clf.ranges_in_).all() else "numbers")
     found = KINDS.get(str(reading.as_))
     try:
         read = reading.read(o.one_or_all(paths))

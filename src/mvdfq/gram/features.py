@@ -32,8 +32,8 @@ class SequenceFeatures(SequenceMap):
 
     A linear model on these features is the kernel model, at a cost linear in the number of
     sequences. Columns are the words of the training sequences; words first seen later have no
-    column, but they count in the normalization. `StandardScaler(with_mean=False)` or
-    `TfidfTransformer` of scikit-learn weighs the words.
+    column, but they count in the normalization. With ``normalize=False``,
+    `StandardScaler(with_mean=False)` and `Normalizer`, or `TfidfTransformer`, weigh the words.
 
     Parameters
     ----------

@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.decomposition import KernelPCA
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
-from mvdfq.classifier.similarity import kernel_sum
+from mvdfq.classifier.similarity import points_of
 from mvdfq.pages.run import Run
 
 # The matrix of 2000 sequences takes 32 MB; its two eigenvectors take about a second.
@@ -44,7 +44,8 @@ def atlas(run: Run) -> dict[str, Any]:
     if known is not None:
         rows = known[:, run.tested[marks]]
     else:
-        rows = kernel_sum(clf, run.X[run.tested], np.arange(len(run.tested)), marks)
+        points = points_of(clf, run.X[run.tested])
+        rows = clf.sum_.likeness(points, points[marks])
     K = rows[marks]
     places = discriminants(K, rows, run.truth[marks])
     order = marks[np.argsort(run.truth[marks], kind="stable")]

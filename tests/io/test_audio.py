@@ -604,7 +604,7 @@ def test_a_folder_that_is_closed_is_an_error(classes, monkeypatch):
     scandir = os.scandir
 
     def guarded(path):
-        if Path(path) == closed:
+        if str(path) == str(closed):
             raise PermissionError(13, "Permission denied", str(path))
         return scandir(path)
 

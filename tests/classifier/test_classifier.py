@@ -232,9 +232,9 @@ def test_symbols_go_in_as_they_are(vowels):
 @pytest.mark.parametrize("multi_class", ["ovr", "ovo"])
 def test_solvers_agree(vowels, multi_class):
     (X, y), (X_test, _) = vowels
-    options = {"kernel": Spectrum([1, 2]), "multi_class": multi_class}
-    by_kernel = SequenceClassifier(solver="kernel", **options).fit(X, y)
-    by_features = SequenceClassifier(solver="linear", **options).fit(X, y)
+    options = {"kernel": Spectrum([1, 2]), "multi_class": multi_class, "C": 10}
+    by_kernel = SequenceClassifier(solver="kernel", **options).fit(X[::3], y[::3])
+    by_features = SequenceClassifier(solver="linear", **options).fit(X[::3], y[::3])
     assert np.mean(by_kernel.predict(X_test) == by_features.predict(X_test)) >= 0.99
     assert by_features.terms_[0].table is not None
 

@@ -7,6 +7,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.svm import SVC
 
 import mvdfq
+from cases import varied_presets
 from mvdfq import (
     CodebookQuantizer,
     DirectQuantizer,
@@ -167,11 +168,8 @@ def test_presets_have_the_settings_of_the_paper(name):
         assert repr((rooted.symbols, rooted.kernel)) == repr(PAPER[name])
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", mvdfq.list_presets())
+@pytest.mark.parametrize("name", varied_presets(["letters"]))
 def test_every_preset_learns(name, vowels):
-    if name == "letters":
-        pytest.skip("numbers are given")
     (X, y), _ = vowels
     long = [i for i in range(0, 90, 2) if X[i].shape[1] >= 10]  # for words of eight symbols
     X, y = [X[i] for i in long], y[long]

@@ -654,10 +654,12 @@ def test_folds_that_cannot_be_cut_are_one_sentence(series, protocol, says):
 # real recordings ------------------------------------------------------------------------------
 
 
+# Made data go the same ways above, and test_audio.py and test_proteins.py classify the real data.
+@pytest.mark.long
 @pytest.mark.data
 def test_spoken_digits(data_folder, tmp_path):
     model = tmp_path / "digits.mvdfq"
-    run("train", data_folder / "fsdd_wav", "-o", model, "-q", "--preset", "fast")
+    run("train", data_folder / "fsdd_wav", "-o", model, "-q")
     files = sorted((data_folder / "fsdd_wav" / "7").iterdir())[:10]
     rows = json.loads(run("predict", model, *files, "--format", "json")[0])
     assert [row["label"] for row in rows] == ["7"] * 10
@@ -668,6 +670,7 @@ def test_spoken_digits(data_folder, tmp_path):
     assert result["accuracy"] > 0.7
 
 
+@pytest.mark.long
 @pytest.mark.data
 def test_proteins(data_folder, tmp_path):
     out, _ = run("inspect", data_folder / "proteins" / "sequences.fasta.gz", "--format", "json")

@@ -11,8 +11,11 @@ NOJIT := kernels/test_worked_numbers kernels/test_kernels kernels/test_features 
 NOJIT += frames/test_frames symbols/test_symbols terms/test_word_tables
 
 .PHONY: demo quick test test-all coverage lint types bench docs build clean
-.PHONY: quick-tests main-tests all-tests plain-tests
+.PHONY: quick-tests main-tests all-tests plain-tests beside
 .PHONY: check test-oldest fuzz audit
+
+# Tests start many processes, which then read compiled modules instead of compiling them again.
+unexport PYTHONDONTWRITEBYTECODE
 
 demo: $(VENV)/.run
 	@$(VENV)/bin/mvdfq demo
@@ -26,10 +29,10 @@ quick: $(VENV)/.dev
 	$(call timed,60,lint quick-tests)
 
 test: $(VENV)/.dev
-	$(call timed,420,lint types main-tests plain-tests)
+	$(call timed,330,lint beside main-tests)
 
 test-all: $(VENV)/.dev
-	$(call timed,2400,lint types all-tests plain-tests)
+	$(call timed,2400,lint beside all-tests)
 
 # A test that --durations lists here deserves the marker `slow`.
 quick-tests:
@@ -41,8 +44,12 @@ main-tests:
 all-tests:
 	@$(PYTEST) --all --durations=10 --durations-min=5
 
+# mypy works on one core alone, so the plain tests run at the same time.
+beside:
+	@$(MAKE) --no-print-directory --jobs 2 types plain-tests
+
 plain-tests:
-	@echo "Once more without the compiler: $(NOJIT)"
+	@echo "Without the compiler: $(NOJIT)"
 	@NUMBA_DISABLE_JIT=1 MVDFQ_SMALL=1 $(PYTEST) $(NOJIT:%=tests/%.py)
 
 # Lines of compiled functions are seen only where the compiler is off, so the tests of compiled

@@ -8,14 +8,20 @@ HERE = Path(__file__).parent
 PAGE = HERE.parent / "docs" / "scaling.md"
 # Sequences per tile, classes and iterations of the linear model, workers, and a price.
 TILE, CLASSES, COLUMNS, ITERATIONS, WORKERS = 1024, 10, 2**20, 100, 100
+WORK = {
+    "gram": "kernel matrix", "features": "hashed words", "fit": "`fit`", "predict": "`predict`",
+    "page": "`report`", "scan": "`scan`", "dask gram": "kernel matrix",
+    "dask fit_blocks": "`fit_blocks`",
+}  # fmt: skip
+SIZE = {"sequences": "n", "length": "length", "rows": "rows", "classes": "classes"}
 PRICE = 0.05  # per hour of one core; an assumption
 # Bytes per second that one core reads while it multiplies features; an assumption.
 READ_RATE = 4e9
 
 
-def lines_of(section):
-    """Return the lines of one section of the results."""
-    with (HERE / "results" / "scale.csv").open(newline="") as file:
+def lines_of(section, name="scale.csv"):
+    """Return the lines of one section of a file of results."""
+    with (HERE / "results" / name).open(newline="") as file:
         return [line for line in csv.DictReader(file) if line["section"] == section]
 
 
@@ -26,18 +32,36 @@ def table(header, rows):
 
 
 def growth():
-    """Time and memory against each size."""
-    rows = []
+    """Time and memory of the smallest and of the largest size, and the exponent between them."""
+    cases = {}
     for line in lines_of("grow"):
-        exponent = "" if line["against"] == "workers" else line["exponent"]
-        size = {"sequences": "n", "length": "length", "rows": "rows", "workers": "workers"}
-        rows.append([
-            {"gram": "kernel matrix", "features": "hashed words"}[line["method"]],
-            line["against"], line[size[line["against"]]], line["seconds"], line["cpu_seconds"],
-            exponent, f"{float(line['anonymous_mb']):.0f}",
-        ])  # fmt: skip
-    header = ["work", "against", "size", "s", "processor s", "exponent", "anonymous MB"]
-    return table(header, rows)
+        if line["against"] != "workers":
+            cases.setdefault((line["method"], line["against"]), []).append(line)
+    rows = [
+        [WORK[method], against, *(_ends(lines, key) for key in (SIZE[against], "cpu_seconds")),
+         lines[0]["exponent"], _ends(lines, "anonymous_mb")]
+        for (method, against), lines in cases.items()
+    ]  # fmt: skip
+    return table(["work", "against", "size", "processor s", "exponent", "anonymous MB"], rows)
+
+
+def _ends(lines, key):
+    """The first and the last value of a column."""
+    values = [float(lines[i][key]) for i in (0, -1)]
+    return " to ".join(f"{value:.0f}" if value > 100 else f"{value:.3g}" for value in values)
+
+
+def workers():
+    """One and two workers: threads of one process, and Dask workers of one thread each."""
+    lines = [x for s in ("grow", "cluster") for x in lines_of(s) if x["against"] == "workers"]
+    alone = {x["method"]: float(x["seconds"]) for x in lines if x["workers"] == "1"}
+    rows = [
+        [WORK[x["method"]], "processes of Dask" if x["section"] == "cluster" else "threads",
+         x["workers"], x["seconds"], x["cpu_seconds"],
+         f"{alone[x['method']] / float(x['seconds']):.2f}"]
+        for x in lines
+    ]  # fmt: skip
+    return table(["work", "workers are", "workers", "s", "processor s", "times as fast"], rows)
 
 
 def large():
@@ -63,7 +87,15 @@ def constants():
         "value": float(last["cpu_seconds"]) / (n * values),
         "values": values,
         "features": float(last["written_mb"]) * 1e6 / n,
+        "fit": fit_by_passes(),
     }
+
+
+def fit_by_passes():
+    """Return sequences, and seconds of one core per sequence, of the largest measured fit."""
+    lines = [x for x in lines_of("fit", "linear.csv") if x["method"].startswith("mvdfq")]
+    most = max(lines, key=lambda line: int(line["sequences"]))
+    return int(most["sequences"]), float(most["cpu_s"]) / int(most["sequences"])
 
 
 def paper():
@@ -110,11 +142,14 @@ def _bytes(value):
 def said():
     """The constants in words."""
     known = constants()
+    n, fit = known["fit"]
     return (
         f"- {known['pair'] * 1e9:.0f} ns of one core per pair of sequences of 13 x 500\n"
         f"- {known['value'] * 1e9:.1f} ns of one core per value (one row, one frame) to count and "
         f"hash its word\n"
-        f"- {known['features'] / 1e3:.0f} kB of features per sequence, 12 bytes per count"
+        f"- {known['features'] / 1e3:.0f} kB of features per sequence, 12 bytes per count\n"
+        f"- {fit * 1e3:.2g} ms of one core per sequence of 3 x 20 for a whole fit of the default "
+        f"by passes ({n:,} sequences, `bench_linear.py`): {_time(fit * 1e7)} for ten million"
     )
 
 
@@ -127,7 +162,8 @@ def fill(page, name, made):
 def write_page():
     """Put the tables between their marks in the page."""
     for name, made in [
-        ("growth", growth), ("large", large), ("constants", said), ("paper", paper)
+        ("growth", growth), ("workers", workers), ("large", large), ("constants", said),
+        ("paper", paper),
     ]:  # fmt: skip
         fill(PAGE, name, made())
 

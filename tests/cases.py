@@ -11,6 +11,7 @@ from itertools import combinations, product
 import numpy as np
 import pytest
 
+import mvdfq
 from conftest import size
 from mvdfq import (
     Gapped,
@@ -23,6 +24,7 @@ from mvdfq import (
     Subsequence,
     Wildcard,
     Words,
+    preset_terms,
 )
 from mvdfq.terms.plain_answers import FittedKernel
 from twins import as_symbols, random_sequences
@@ -73,6 +75,34 @@ def _cover(cases):
 def _pairs(case):
     """Every two values of a case, each with the position of its factor."""
     return list(combinations(enumerate(case), 2))
+
+
+# presets --------------------------------------------------------------------------------------
+
+
+def varied_presets(leave_out=(), long=lambda name: False):
+    """Parameters for pytest: presets that hold every quantizer and every kernel once.
+
+    For laws that hold of every part for itself. The other presets combine the same parts in other
+    ways and are marked `long`, as are presets for which `long` is true.
+    """
+    seen, found = set(), []
+    for name in mvdfq.list_presets():
+        parts = {repr(value) for term in preset_terms(name) for value in _parts(term)}
+        brings = name not in leave_out and not long(name) and not parts <= seen
+        if brings:
+            seen |= parts
+        if name not in leave_out:
+            found.append(pytest.param(name, marks=pytest.mark.slow if brings else pytest.mark.long))
+    return found
+
+
+def _parts(term):
+    return [
+        (type(term), key, value)
+        for key, value in term.get_params(deep=False).items()
+        if key in ("frames", "symbols", "kernel", "manifold")
+    ]
 
 
 # kernels --------------------------------------------------------------------------------------

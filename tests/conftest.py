@@ -55,7 +55,6 @@ SLOW_FILES = {
     "test_readme",
     "test_reproduce",
     "test_reproduce_tables",
-    "test_weights",
 }
 
 

@@ -14,6 +14,7 @@ import signal
 import subprocess
 import sys
 import time
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -488,8 +489,14 @@ def test_who_has_read_enough_may_leave(series, tmp_path):
     assert done.stdout == "name,label,probability,decision_value,true\n"
 
 
-@pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-", "<&-"])
-@pytest.mark.parametrize("command", ["--version", "version", "doctor"])
+CLOSED = [">&-", "2>&-", ">&- 2>&-", "<&-"]
+
+
+# One command that imports the whole library: closed streams are met before and after imports.
+@pytest.mark.parametrize(
+    ("command", "closed"),
+    [*product(["--version", "version"], CLOSED), ("doctor", CLOSED[2]), ("doctor", CLOSED[3])],
+)
 def test_a_closed_stream_leads_nowhere(command, closed):
     program = f"{sys.executable} -m mvdfq {command} {closed}"
     done = subprocess.run(["bash", "-c", program], capture_output=True, text=True, check=False)
@@ -647,6 +654,8 @@ def test_folds_that_cannot_be_cut_are_one_sentence(series, protocol, says):
 # real recordings ------------------------------------------------------------------------------
 
 
+# Made data go the same ways above, and test_audio.py and test_proteins.py classify the real data.
+@pytest.mark.long
 @pytest.mark.data
 def test_spoken_digits(data_folder, tmp_path):
     model = tmp_path / "digits.mvdfq"
@@ -661,6 +670,7 @@ def test_spoken_digits(data_folder, tmp_path):
     assert result["accuracy"] > 0.7
 
 
+@pytest.mark.long
 @pytest.mark.data
 def test_proteins(data_folder, tmp_path):
     out, _ = run("inspect", data_folder / "proteins" / "sequences.fasta.gz", "--format", "json")

@@ -42,7 +42,8 @@ def test_the_fewest_bins_within_one_standard_error_are_chosen():
     assert accuracy > 0.95
 
 
-@pytest.mark.slow
+# `make docs` runs every example, and test_figures.py draws every figure.
+@pytest.mark.long
 @pytest.mark.skipif(SMALL, reason="takes minutes where the compiler is off")
 def test_speakers_are_recognised_and_drawn():
     pytest.importorskip("matplotlib")

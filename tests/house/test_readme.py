@@ -2,9 +2,10 @@
 
 The Python blocks of one page are executed one after the other. Shell commands are run as written,
 except the commands in INSTEAD, for the reasons that INSTEAD gives. The first command of each name
-is run by a shell, the others in this process, which saves the time to start.
+is run by a shell, the others, on all pages, in this process, which saves the time to start.
 """
 
+import contextlib
 import os
 import re
 import shlex
@@ -25,6 +26,7 @@ TUTORIALS = [page for page in PAGES if page.parent.name == "tutorials" and page.
 BESIDE = str(Path(sys.executable).parent)
 WITH_COMMANDS = os.environ | {"PATH": os.pathsep.join([BESIDE, os.environ.get("PATH", "")])}
 
+STARTED = set()  # names of commands that a shell has run
 INSTEAD = {
     "make test": "make test would start itself again",
     "make quick": "make quick would start itself again",
@@ -59,20 +61,30 @@ def test_python_runs(page, tmp_path, monkeypatch):
 
 @with_blocks("sh")
 def test_shell_commands_run(page, tmp_path):
-    started = set()
     for command in commands(page):
         if command in INSTEAD:
             continue
         name, *arguments = shlex.split(command)
-        if name == "mvdfq" and name in started:
-            run(*arguments, cwd=tmp_path)
+        if name in STARTED and name in ("mvdfq", "python"):
+            run_here(name, arguments, tmp_path)
             continue
-        started.add(name)
+        STARTED.add(name)
         # what the package's own commands write is not ours to keep
         place = tmp_path if name in ("mvdfq", "python") else ROOT
         subprocess.run(
             command, shell=True, cwd=place, check=True, capture_output=True, env=WITH_COMMANDS
         )
+
+
+def run_here(name, arguments, place):
+    """Run a command of the package, or ``python -c CODE``, in this process."""
+    if name == "mvdfq":
+        run(*arguments, cwd=place)
+        return
+    flag, code = arguments
+    assert flag == "-c"
+    with contextlib.chdir(place):
+        exec(code, {})
 
 
 @pytest.mark.slow

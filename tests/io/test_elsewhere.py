@@ -567,7 +567,7 @@ def test_damaged_files_of_other_programs_are_refused_in_a_sentence(tmp_path):
     )
     with pytest.raises(ReadError):
         read(tmp_path / "whole.sto")
-    for name, n_changes in [("whole.feather", 60), ("whole.mat", 12)]:
+    for name, n_changes in [("whole.feather", 30), ("whole.mat", 6)]:
         content = (tmp_path / name).read_bytes()
         for _ in range(n_changes):
             damaged = bytearray(content)

@@ -783,7 +783,7 @@ def test_broken_files_lead_to_an_error_by_name_or_to_data(tmp_path, skip_bad):
     path = tmp_path / "mutated"
     for kind, content in valid_files(tmp_path):
         outcomes = set()
-        for _ in range(size(300, 50)):
+        for _ in range(size(150, 50)):
             path.write_bytes(mutated(content, rng))
             with suppress(ReadError):
                 assert recognise(path) in FORMATS

@@ -30,7 +30,9 @@ OPTIONS = [
     {"manifold": True, "normalize": False, "row_weights": ROW_WEIGHTS},
     {"manifold": True, "pyramid": 3},
 ]
-NAMES = ["missing", "short", "empty", "constant row", "unseen symbols"]
+# A third of the kernels where the compiler is off: test_kernels.py takes them all.
+SOME = size(WITH_FEATURES, WITH_FEATURES[::3])
+NAMES = ["missing", "unseen symbols", *size(["short", "empty", "constant row"], [])]
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 
 
@@ -63,7 +65,7 @@ def test_counts_are_naive(kernel, name, pyramid):
 
 @pytest.mark.parametrize(
     ("kernel", "options", "name"),
-    pairwise(WITH_FEATURES, size(OPTIONS, OPTIONS[2:5]), NAMES),
+    pairwise(SOME, size(OPTIONS, OPTIONS[2:5]), NAMES),
     ids=str,
 )
 def test_inner_products_are_the_kernel(kernel, options, name):
@@ -119,7 +121,7 @@ def test_what_transform_returns(kernel):
 
 
 @pytest.mark.parametrize("options", [{"normalize": False}, {"manifold": True}], ids=str)
-@pytest.mark.parametrize("kernel", WITH_FEATURES, ids=repr)
+@pytest.mark.parametrize("kernel", SOME, ids=repr)
 def test_wide_hashed_features_are_the_exact_ones(kernel, options):
     train, new = COLLECTIONS["random"]
     A, B = (
@@ -161,7 +163,7 @@ def many(n=20, longest=50):
     ("kernel", "options"),
     list(
         zip(
-            WITH_FEATURES,
+            SOME,
             cycle([*OPTIONS[2:], {"n_features": 50}]),
             strict=False,
         )

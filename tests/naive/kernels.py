@@ -13,10 +13,10 @@ Nothing here imports mvdfq: a reference that leans on the code it checks proves 
 """
 
 from collections import Counter
-from fractions import Fraction
 from functools import partial
 from itertools import accumulate, combinations, permutations, product
 from math import exp, isnan, log, prod, sqrt
+from operator import ne
 
 # kernels --------------------------------------------------------------------------------------
 
@@ -112,7 +112,7 @@ def several(value):
 
 
 def distance(a, b):
-    return sum(x != y for x, y in zip(a, b, strict=True))
+    return sum(map(ne, a, b))
 
 
 def surprise(chances, word):
@@ -168,8 +168,8 @@ def features(row, kernel, pyramid=1):
 
 def part_of(t, n_starts, level):
     """Which of ``2**level`` equal parts of the stretch of possible starts holds the start `t`."""
-    ends = [Fraction(n_starts * part, 2**level) for part in range(1, 2**level + 1)]
-    return sum(end <= t for end in ends)
+    # A part ends at n_starts * part / 2**level. Both sides are whole numbers: nothing is rounded.
+    return sum(n_starts * part <= t * 2**level for part in range(1, 2**level + 1))
 
 
 def observed(rows, k, dilation=1):

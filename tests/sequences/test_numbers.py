@@ -7,18 +7,12 @@ import pytest
 from numpy.testing import assert_array_equal
 
 import mvdfq
+from cases import varied_presets
 from commands import run
 from mvdfq import SequenceClassifier
 
 # Words with mismatches take long to count one by one, and music has codebooks of 2048 codewords.
-PRESETS = [
-    pytest.param(
-        name,
-        marks=pytest.mark.long if "mismatch" in name or name == "music" else pytest.mark.slow,
-    )
-    for name in mvdfq.list_presets()
-    if name != "letters"
-]
+PRESETS = varied_presets(["letters"], long=lambda name: "mismatch" in name or name == "music")
 TYPES = ["int8", "int16", "int32", "int64", "uint8", "float16", "float32", "float64"]
 MANY = pytest.mark.filterwarnings(
     "ignore:.*did not occur in training", "ignore:.*lie outside", "ignore:No known word is found"

@@ -79,6 +79,7 @@ def read(
         Which column, attribute or part of a FASTA header holds the label: a name, or a number
         that counts from 0; ``"none"`` if a table has no labels. If no column is called a label,
         the only end of a wide table that can hold labels is taken; a long table has no labels.
+        In .npz and .mat files, `label` and `group` name arrays.
     id, time, group : str or int, default=None
         Columns of a table, by name or number; ``"none"`` if a table does not have the column. By
         default columns are recognised by name and content, and `Dataset.remarks` says how. Times

@@ -58,7 +58,7 @@ RECIPE = ("recipe", "silence", "cache", "n_jobs")
 LETTERS = ("fasta", "fa", "faa", "fna", "fastq", "fq", "gb", "gbk", "sto")
 PROFILES = ("pssm", "hmm", "hhm")
 HEADER = ("label", "group", "strands")
-FIRST = ("time_first",)
+ARRAYS = ("time_first", "label", "group")
 WIDE = ("label", "id", "group", "missing")
 FOLDER = (*(name for name in COLUMNS if name != "id"), "elsewhere")
 # In the order in which they are tried: a long table is also a wide table.
@@ -68,9 +68,9 @@ RECORDS: list[Format] = [
     Format("profiles", is_profile, profiles.read, ("profile_values",), PROFILES, False),
     Format("ts", ts.KEY, ts.read_ts, (), ("ts",)),
     Format("arff", series_rows.KEY, series_rows.read_arff, ("label",), ("arff",)),
-    Format("npz", ".npy", arrays.read_npz, FIRST, ("npz",)),
-    Format("npy", b"\x93NUMPY", arrays.read_npy, FIRST, ("npy",)),
-    Format("mat", b"MATLAB 5.0", binary.read_mat, FIRST, ("mat",)),
+    Format("npz", ".npy", arrays.read_npz, ARRAYS, ("npz",)),
+    Format("npy", b"\x93NUMPY", arrays.read_npy, ARRAYS[:1], ("npy",)),
+    Format("mat", b"MATLAB 5.0", binary.read_mat, ARRAYS, ("mat",)),
     Format("parquet", b"PAR1", binary.read_arrow, COLUMNS, ("parquet",)),
     Format("feather", b"ARROW1", binary.read_arrow, COLUMNS, ("feather",)),
     Format("xlsx", "xl/workbook.xml", binary.read_excel, COLUMNS, ("xlsx",)),

@@ -145,14 +145,14 @@ def _json_columns(found: Any) -> dict[str, np.ndarray]:
     return columns
 
 
-def read_mat(source: Source, time_first: bool = False) -> Dataset:
+def read_mat(source: Source, time_first: bool = False, **named: Any) -> Dataset:
     """Read the variables X and y, or X_train ..., of a MATLAB file; X may be a cell array."""
     with open(source.path, "rb") as file, unchanged(file, source.path):
         with source.guard("the file"):
             unpacked = _check_unpacked(source, file)
         found = _in_a_process(source, unpacked)
     arrays = {name: _plain(source, name, values) for name, values in found.items()}
-    return arrays_dataset(source, arrays, time_first)
+    return arrays_dataset(source, arrays, time_first, named)
 
 
 def _in_a_process(source: Source, unpacked: int) -> dict[str, Any]:

@@ -140,12 +140,6 @@ def score(codes, offsets, present, group, bases, first, keys, values, root, weig
             own[s, r] += weights[r] * squares
 
 
-def buffers_of(lengths: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return memory of `count_slots`: words and flags of one layout in the longest sequence."""
-    most = lengths.max(initial=0)
-    return np.empty(most, np.uint64), np.empty((2, most), bool)
-
-
 def scratch(most: int, n_levels: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return memory of `score`, to count at most `most` words of one row of one sequence.
 

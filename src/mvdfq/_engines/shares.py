@@ -8,7 +8,13 @@ products and slices of sparse matrices copy everything several times.
 import numpy as np
 
 from mvdfq._engines.compiled import bare
-from mvdfq._engines.lookup import buffers_of, count_slots
+from mvdfq._engines.lookup import count_slots
+
+
+def buffers_of(lengths: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return memory of `count_slots`: words and flags of one layout in the longest sequence."""
+    most = lengths.max(initial=0)
+    return np.empty(most, np.uint64), np.empty((2, most), bool)
 
 
 def listed_counts(codes, offsets, present, groups, bases, starts, n_levels, roots=False):

@@ -215,17 +215,10 @@ class Stream:
         return self._parts[0]
 
     def update(self, frames: Any) -> "Stream":
-        """Append frames.
+        """Append frames, and return the same stream.
 
-        Parameters
-        ----------
-        frames : array-like of shape (n_channels, n_frames) or (n_channels,), or str
-            The next frames or frame; if there is one channel, its next values or letters.
-
-        Returns
-        -------
-        self : Stream
-            The same stream.
+        `frames` is an array of shape (n_channels, n_frames), or one frame of shape (n_channels,).
+        If there is one channel, `frames` may be its next values, or a string of letters.
         """
         self._parts.append(self._checked(frames))
         if self._window is not None:
@@ -233,34 +226,16 @@ class Stream:
         return self
 
     def decision_function(self) -> np.ndarray:
-        """Return the decision values of the frames so far.
-
-        Returns
-        -------
-        decision : ndarray of shape (n_classes,) or float
-            As in `SequenceClassifier.decision_function`.
-        """
+        """Return the decision values of the frames so far, as of one sequence."""
         return self._decision()[0]
 
     def predict(self) -> Any:
-        """Return the class of the frames so far.
-
-        Returns
-        -------
-        label : object
-            One of the classes.
-        """
+        """Return the class of the frames so far."""
         clf = self._classifier
         return clf.classes_[clf.problems_.predicted(self._decision())[0]]
 
     def predict_proba(self) -> np.ndarray:
-        """Return the probability of each class given the frames so far.
-
-        Returns
-        -------
-        probabilities : ndarray of shape (n_classes,)
-            The probabilities sum to 1.
-        """
+        """Return the probability of each class given the frames so far, (n_classes,)."""
         return self._classifier.probabilities(self._decision())[0]
 
     def _decision(self) -> np.ndarray:

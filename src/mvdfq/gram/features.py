@@ -99,15 +99,7 @@ class SequenceFeatures(SequenceMap):
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """Return what each column counts: row, offsets, part of the pyramid and symbols.
 
-        Parameters
-        ----------
-        input_features : None
-            Ignored.
-
-        Returns
-        -------
-        names : ndarray of shape (n_features_out,), dtype=object
-            Names such as ``"row 0, +0+1+2: 3 3 4"``.
+        A name is such as ``"row 0, +0+1+2: 3 3 4"``; `input_features` is ignored.
         """
         check_is_fitted(self)
         letters = None if self.letters_ is None else self.letters_.alphabets_

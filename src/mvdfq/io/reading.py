@@ -109,7 +109,10 @@ def read(
         ``"both"`` reads FASTA as DNA, each sequence with its reverse complement, as
         `both_strands` does; predict with the same option.
     profile_values : {"log-odds", "probabilities"}, default=None
-        The numbers of profiles, as in `read_profiles`.
+        The numbers of profiles, 20 channels in alphabetic order of the amino acids. Log-odds, the
+        default, are the scores of a PSSM, or emissions as bits over the background frequencies of
+        Robinson and Robinson. `mvdfq.Profile` takes probabilities: the emissions, or the background
+        times the exponential of 0.3176 times the score, divided by their sum.
     label_pattern, group_pattern : str, default=None
         Regular expression whose first part in parentheses finds the label or the group in the
         name of a sequence; with a slash, in the path within the folder.

@@ -35,49 +35,10 @@ def read_audio(
     cache: str | Path | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Dataset:
-    r"""Read sound files as sequences of MFCC.
+    """Read sound files as sequences of MFCC, in the order of their names or of `metadata.csv`.
 
-    WAV, FLAC, OGG, Opus, MP3 and AU are recognised by content, not by extension; AAC and m4a are
-    read if ffmpeg is installed. All channels are mixed to one channel. Names that begin with a dot
-    are ignored, and files beside the class folders that are not sound.
-
-    An error names a file that is empty, damaged, not sound, silent, shorter than a window or
-    longer than the recipe allows. A class with one file is read, with a warning.
-
-    Parameters
-    ----------
-    path : str, Path or list of these
-        A folder with one sub-folder per class (files may lie deeper), a folder with a table
-        ``metadata.csv`` (columns ``file_name,label[,group]``), or files without labels: a folder
-        of files, a list of files or a single file.
-    recipe, silence, skip_bad, n_jobs, cache, progress : see `mvdfq.io.read`
-        `Dataset.remarks` names the share of frames of digital silence. By default the first
-        problem is raised: first problems of the folder, then of the files, by name. The cache
-        finds features by the content of the file and the recipe; the variable MVDFQ_CACHE_SIZE
-        limits its size (2 GiB), and entries used longest ago go first.
-
-    Returns
-    -------
-    dataset : Dataset
-        Sequences in the order of their names, or in the order of `metadata.csv`.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> import numpy as np, soundfile
-    >>> from mvdfq.io import read_audio
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     for name in ["high/anna_1.wav", "high/ben_1.wav", "low/anna_1.wav", "low/ben_1.wav"]:
-    ...         hertz = 880 if name.startswith("high") else 110
-    ...         (Path(folder) / name).parent.mkdir(exist_ok=True)
-    ...         tone = np.sin(2 * np.pi * hertz * np.arange(8000) / 8000)
-    ...         soundfile.write(Path(folder) / name, tone, 8000)
-    ...     data = read_audio(folder)
-    >>> data.X.n_rows, data.X.lengths, data.X.sampling_rate
-    (13, array([98, 98, 98, 98]), 100.0)
-    >>> data.y.tolist()
-    ['high', 'high', 'low', 'low']
+    `path` is a folder with one sub-folder per class, a folder with `metadata.csv`, or files without
+    labels. The first problem is raised: problems of the folder come first, then those of files.
     """
     recipe, workers = audio_recipe(recipe, silence), n_threads(n_jobs)
     store = None if cache is None else FeatureCache(cache)

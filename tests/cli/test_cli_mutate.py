@@ -105,6 +105,7 @@ def test_letters_that_may_be_put_in():
     assert {one.alt for one in substitutions("AUG")} == set("ACGU")
     assert len(substitutions("MKVL")) == 4 * 19
     assert substitutions("b1b", 0, 1) == [Change(0, "b", "1")]
-    assert Strand.of(mvdfq.io.both_strands(["AACGT"])) == Strand("AACGT", joined=True)
+    for text in ("AACGT", "ACRYKMBVDHNSWGT", "acrgt"):  # with codes for several bases
+        assert Strand.of(mvdfq.io.both_strands([text])) == Strand(text, joined=True)
     with pytest.raises(ValueError, match="one string of letters"):
         Strand.of(mvdfq.check_sequences([[[1.0, 2.0]]]))

@@ -1,6 +1,6 @@
 """What happens to the decision value if letters of a string change: exactly, by deciding again."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -15,7 +15,8 @@ BLOCK = 2**20
 # All changes of one string may have this many letters together: minutes of work.
 MOST = 2**31
 BASES, RESIDUES = "ACGT", "ACDEFGHIKLMNPQRSTVWY"
-PAIRS = str.maketrans("ACGTUNacgtun", "TGCAANtgcaan")
+# Each base, or set of bases, and its complement: R = A or G pairs with Y = T or C, and so on.
+PAIRS = str.maketrans("ACGTUNRYSWKMBVDHacgtunryswkmbvdh", "TGCAANYRSWMKVBHDtgcaanyrswmkvbhd")
 
 
 class Change(NamedTuple):
@@ -64,17 +65,24 @@ class Strand:
         """Return strings as a classifier reads them, with their reverse complements if joined."""
         if not self.joined:
             return list(texts)
-        both = [f"{text}-{reverse_strand(text)}" for text in texts]
-        codes = np.array([ord(letter) for text in both for letter in text], dtype=float)
-        offsets = offsets_of(map(len, both))
-        codes[offsets[:-1] + [len(text) for text in texts]] = np.nan
-        return Sequences(codes[np.newaxis], offsets, symbolic=(True,))
+        return joined_strands(texts, map(reverse_strand, texts))
 
 
-def reverse_strand(text: str) -> str:
-    """Return the reverse complement of a text of DNA or RNA."""
+def reverse_strand(text: str, is_rna: bool | None = None) -> str:
+    """Return the reverse complement of a text; a text with the letter U is RNA."""
     found = text.translate(PAIRS)[::-1]
-    return found.replace("T", "U").replace("t", "u") if "U" in text.upper() else found
+    is_rna = "U" in text.upper() if is_rna is None else is_rna
+    return found.replace("T", "U").replace("t", "u") if is_rna else found
+
+
+def joined_strands(texts: Iterable[str], others: Iterable[str]) -> Sequences:
+    """Return each text and its other strand as one sequence of letters, a gap between them."""
+    rows = []
+    for text, other in zip(texts, others, strict=True):
+        codes = np.array([*map(ord, f"{text}-{other}")], dtype=float)
+        codes[len(text)] = np.nan
+        rows.append(codes if text else codes[:0])
+    return Sequences(np.concatenate(rows)[np.newaxis], offsets_of(map(len, rows)), symbolic=(True,))
 
 
 @dataclass(frozen=True, repr=False)

@@ -15,7 +15,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from mvdfq._utils.errors import HintedError
+from mvdfq._utils.errors import HintedError, ParameterError
 from mvdfq.cli import INTERRUPTED
 from mvdfq.cli.output import note
 
@@ -92,6 +92,8 @@ def described(error: BaseException) -> Refused | None:
     hint = as_flags(getattr(error, "hint", ""))
     if isinstance(error, Refused):
         return Refused(message, hint, error.code, error.pointer)
+    if isinstance(error, ParameterError):
+        message = f"{FLAGS.get(error.name, error.name)} {error.problem}."
     if "SpecError" in kinds:  # the text of an option does not describe a part
         spec: Any = error
         more = f"--{spec.kind} help lists all names and parameters"
@@ -117,12 +119,12 @@ def described(error: BaseException) -> Refused | None:
 # The parameters of the library that have an option.
 NAMED = (
     "label id time group channels resample protocol drop silence labels strands recipe cache "
-    "categories missing label_pattern group_pattern profile_values skip_bad pyramid engine"
+    "categories missing label_pattern group_pattern profile_values skip_bad pyramid engine "
+    "n_jobs memory_limit window windows step preset class_weight"
 ).split()
-FLAGS = {"format": "--as"} | {name: f"--{name.replace('_', '-')}" for name in NAMED}
+FLAGS = {"format": "--as", "C": "-C"} | {name: f"--{name.replace('_', '-')}" for name in NAMED}
 NAMES = "|".join(FLAGS)
 GIVEN = re.compile(rf"(?<![\w.('\"])({NAMES})=('[^']*'|[^\s,;]+)")
-ALONE = re.compile(rf"^({NAMES}) has no meaning(.*); remove \1\.$")
 
 
 def as_flags(text: str) -> str:
@@ -138,7 +140,6 @@ def as_flags(text: str) -> str:
             value = f"'{value}'"
         return f"{FLAGS[match[1]]} {value}"
 
-    text = ALONE.sub(lambda match: f"{FLAGS[match[1]]} has no meaning{match[2]}; remove it.", text)
     text = text.replace("manifold=False and ", "")  # there is no option for it
     return GIVEN.sub(given, text).replace("--skip-bad True", "--skip-bad")  # it takes no value
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from mvdfq._utils.errors import ParameterError
 from mvdfq._utils.threads import Report
 from mvdfq.io.dataset import Dataset
 from mvdfq.io.labelling import Elsewhere, person_remarks
@@ -171,7 +172,7 @@ def read(
     lost = None if "missing" in record.options else options.pop("missing", None)
     for name in options:  # rather than ignore what the user asks for
         if name not in record.options:
-            raise ValueError(f"{name} has no meaning for the format {record.name}; remove {name}.")
+            raise ParameterError(name, f"has no meaning for the format {record.name}; remove it")
     options |= _given({"n_jobs": n_jobs, "elsewhere": elsewhere.gives_labels or None})
     with warnings.catch_warnings():
         if elsewhere.gives_labels:  # say nothing of classes that will not be the classes
@@ -204,7 +205,7 @@ def _from_memory(X: Any, columns: dict[str, Any], strands: str, source: Source) 
     """Read a table, tables, or Biopython's sequences."""
     if _is_list(X) and all(type(one).__module__.startswith("Bio.") for one in X):
         for name in columns.keys() - {"label", "group"}:
-            raise ValueError(f"{name} has no meaning for letters; remove {name}.")
+            raise ParameterError(name, "has no meaning for letters; remove it")
         records: Any = from_biopython(X)
         return read_fasta(records, skip_bad=source.skip_bad, strands=strands, **columns)
     if not all(map(is_table, X if _is_list(X) else [X])):
@@ -216,7 +217,7 @@ def _from_memory(X: Any, columns: dict[str, Any], strands: str, source: Source) 
 def _with_missing(data: Dataset, missing: Sequence[Any]) -> Dataset:
     """Return the data with NaN in place of these numbers."""
     if isinstance(data.X, list):
-        raise ValueError("missing has no meaning for letters; remove missing.")
+        raise ParameterError("missing", "has no meaning for letters; remove it")
     lost = np.isin(data.X.data, [float(value) for value in missing])
     X = check_sequences(list(data.X.with_data(np.where(lost, np.nan, data.X.data))))
     return replace(data, X=replace(data.X, data=X.data, offsets=X.offsets))

@@ -96,8 +96,9 @@ def test_a_heat_map_and_another_class(folder, tmp_path):
     turned = mutate(folder, "one", "--class", "without", "--region", "21-21")
     plain = mutate(folder, "one", "--region", "21-21")
     assert [float(a["effect"]) for a in turned] == [-float(b["effect"]) for b in plain]
-    for wrong in (["--region", "5"], ["--region", "9-3"], ["--class", "x"], ["-o", "m.txt"]):
+    for wrong in (["--region", "5"], ["--region", "9-3"], ["--class", "x"]):
         run(*mine, *wrong, code=5)
+    run(*mine, "-o", "m.txt", code=2)
 
 
 def test_letters_that_may_be_put_in():

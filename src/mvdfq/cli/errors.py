@@ -9,7 +9,7 @@ import re
 import signal
 import threading
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
@@ -17,7 +17,7 @@ from typing import Any
 
 from mvdfq._utils.errors import HintedError, ParameterError
 from mvdfq.cli import INTERRUPTED
-from mvdfq.cli.output import note
+from mvdfq.cli.output import in_words, note
 
 USAGE = 2
 CANNOT_READ_DATA = 3
@@ -64,16 +64,20 @@ def check_name(output: Path) -> None:
         raise Refused(message, "name another output", CANNOT_WRITE) from None
 
 
-def check_output(path: Path, data: Path) -> None:
+def check_output(path: Path | None, data: Path | None = None, endings: Sequence[str] = ()) -> None:
     """Raise an error for an output that cannot or must not be written, before the work."""
+    if path is None:
+        return
     check_name(path)
     problem, hint = "", "name another output"
-    if not path.parent.is_dir():
+    if endings and path.suffix not in endings:
+        raise Refused(f"{path} must end in {in_words(endings)}.", hint, USAGE)
+    if not path.absolute().parent.is_dir():
         problem = f"{path.parent} is not a folder."
         hint = "create the folder, or name another output"
     elif path.exists() and not path.is_file():
         problem = f"{path} exists and is not an ordinary file."
-    elif path.exists() and data.exists() and path.samefile(data):
+    elif path.exists() and data is not None and data.exists() and path.samefile(data):
         problem = f"{path} holds the data, which must not be replaced."
     elif not os.access(path.parent, os.W_OK):
         problem = f"{path.parent} cannot be written to."

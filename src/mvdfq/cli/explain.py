@@ -21,7 +21,6 @@ from mvdfq.cli.output import (
     working,
 )
 from mvdfq.cli.predict import load, new_data, warn_of_training_data
-from mvdfq.cli.shared import in_words
 
 # Neither files that are left out nor another cache matter for one sequence.
 WITHOUT = (
@@ -58,7 +57,7 @@ def explain(
     """
     from mvdfq.cli.reasons import Reasons, signed
 
-    _check_drawn(output, data, (".html", ".json", *PICTURES))
+    check_output(output, data, (".html", ".json", *PICTURES))
     clf = load(model)
     asked, other = _class_of(clf, class_, "--class"), _class_of(clf, against, "--against")
     quiet, read = reading.quiet, new_data(clf, [data], reading)
@@ -128,7 +127,7 @@ def mutate(
 
     Example: mvdfq mutate peaks.mvdfq seq.fasta -o seq.svg
     """
-    _check_drawn(output, data, (".html", *PICTURES))
+    check_output(output, data, (".html", *PICTURES))
     clf = load(model)
     label = _class_of(clf, class_, "--class")
     read = new_data(clf, [data], reading)
@@ -229,14 +228,6 @@ def _write_heat_map(found: Any, path: Path) -> None:
     svg = picture.getvalue()
     replace_file(path, "<!doctype html><meta charset='utf-8'><title>mvdfq mutate</title>"
                        f"{svg[svg.index('<svg') :]}")  # fmt: skip
-
-
-def _check_drawn(output: Path | None, data: Path, endings: tuple[str, ...]) -> None:
-    """Raise an error for an output that cannot be written or ends otherwise, before the work."""
-    if output is not None:
-        check_output(output, data)
-        if output.suffix not in endings:
-            raise Refused(f"{output} must end in {in_words(endings)}.", "name another file")
 
 
 def _class_of(clf: Any, name: str | None, option: str) -> Any:

@@ -102,12 +102,9 @@ def scan(
 
     Example: mvdfq scan sounds.mvdfq garden.wav --window 5s --step 1s --unknown
     """
-    if picture is not None:
-        if picture.suffix not in (".svg", ".html"):
-            raise Refused(f"--picture must end in .svg or .html, got {picture}.", "", USAGE)
-        if len(data) > 1:
-            raise Refused("--picture shows one recording.", "name one recording", USAGE)
-        check_output(picture, data[0])
+    check_output(picture, data[0], (".svg", ".html"))
+    if picture is not None and len(data) > 1:
+        raise Refused("--picture shows one recording.", "name one recording", USAGE)
     if format is Found.audacity and len(data) > 1:
         hint = "call mvdfq scan once per recording"
         raise Refused("--format audacity writes the labels of one recording.", hint, USAGE)

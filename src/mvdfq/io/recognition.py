@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from mvdfq._utils.errors import ParameterError
 from mvdfq.io.dataset import Dataset, check_kept, joined_parts
 from mvdfq.io.letters import fasta, profiles
 from mvdfq.io.letters.profiles import is_profile
@@ -120,7 +121,7 @@ def find_format(
     named = {record.name: record for record in RECORDS}
     if name:
         if name not in named:
-            raise ValueError(f"format must be one of {', '.join(named)}; got {name!r}.")
+            raise ParameterError("format", f"must be one of {', '.join(named)}, got {name!r}")
         return named[name]
     whole = Glimpse(path, options)
     for record in () if is_part else RECORDS:

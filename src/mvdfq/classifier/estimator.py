@@ -503,9 +503,9 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         names, shares = parts_of(self.terms_, self.channel_names, by)
         n = self.n_channels_in_
         if X is None and len(self.lost_) and isinstance(by, str):
-            found = self.lost_[:n] if by == "channels" else self.lost_[n:]
+            losses = self.lost_[:n] if by == "channels" else self.lost_[n:]
             source = "training sequences that machines held out"
-            return Importance(names, found[:, 0], found[:, 1], source)
+            return Importance(names, losses[:, 0], losses[:, 1], source)
         if X is None:
             read, codes, groups = [term.train for term in self.terms_], self.train_y_, None
             if not all(isinstance(one, Ragged) for one in read):
@@ -520,8 +520,8 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
             groups, codes = check_groups(groups, len(y)), codes_of(y, self.classes_.tolist())
             read, source = self.sum_.read(self.varying(X)), f"{len(y)} sequences"
         about = self.sum_, self.problems_, self.class_shares_, self.temperature_
-        found = lost([judge(*about, read, codes, shares)], groups)
-        return Importance(names, found[:, 0], found[:, 1], source)
+        losses = lost([judge(*about, read, codes, shares)], groups)
+        return Importance(names, losses[:, 0], losses[:, 1], source)
 
     def explain(self, x: Any) -> Explanation:
         """Return why the classifier puts one sequence into its class, as exact evidence.
@@ -607,10 +607,10 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     def training_places(self, X: Any) -> list[list[int]]:
         """Return for each sequence the indices of the training sequences with the same values."""
         check_is_fitted(self)
-        found = fingerprints(self._collection(X))
-        if not np.isin(found, self.train_fingerprints_).any():  # as for most new sequences
-            return [[] for _ in found]
-        return [np.flatnonzero(self.train_fingerprints_ == one).tolist() for one in found]
+        prints = fingerprints(self._collection(X))
+        if not np.isin(prints, self.train_fingerprints_).any():  # as for most new sequences
+            return [[] for _ in prints]
+        return [np.flatnonzero(self.train_fingerprints_ == one).tolist() for one in prints]
 
     def neighbours(self, x: Any, n: int = 5) -> list[Neighbour]:
         """Return the `n` training sequences that are most like one sequence, the nearest first.
@@ -689,10 +689,10 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         diagram: str = super()._repr_html_inner()
         if not hasattr(self, "sum_") or not len(self.lost_):
             return diagram
-        found = self.feature_importance_
-        order = np.argsort(-found, kind="stable")[:10]
+        rises = self.feature_importance_
+        order = np.argsort(-rises, kind="stable")[:10]
         names = [self.channel_names[c] for c in order]
-        return diagram + bars(names, found[order].clip(0).tolist(), "channels that matter")
+        return diagram + bars(names, rises[order].clip(0).tolist(), "channels that matter")
 
     def __dir__(self) -> list[str]:
         return [name for name in object.__dir__(self) if hasattr(self, name)]  # as scikit-learn

@@ -108,9 +108,9 @@ def check_training(clf: Any, X: Any, y: Any, sample_weight: Any, groups: Any) ->
         return record_of(X.lengths, X.sampling_rate, classes, counts, digest(X, y))
 
     def known() -> np.ndarray:
-        found = np.zeros(n_given, np.uint64)
-        found[used] = fingerprints(X)
-        return found
+        prints = np.zeros(n_given, np.uint64)
+        prints[used] = fingerprints(X)
+        return prints
 
     trainer = Trainer(problems, codes, weight, groups, clf.cv, seed, clf.n_jobs)
     shares = np.bincount(codes, weight) / weight.sum()
@@ -146,11 +146,11 @@ def learn(clf: Any, training: Training, progress: Progress) -> Learned:
             trainer = replace(trainer, groups=relatives(values, trainer.y, trainer.n_folds))
     with progress.stage("machines") as report:
         trained = trainer(total.matrix, candidates(training.chosen.C), report)
-    found = _lost(total, trained, trainer, training.X.n_rows)
+    losses = _lost(total, trained, trainer, training.X.n_rows)
     fitted = total.finish(trained.margins)
     if not fitted.knows_means(trainer.problems.n_classes):
         trained = replace(trained, calibration=None)
-    return Learned(fitted, trained, np.arange(len(trainer.y)), found)
+    return Learned(fitted, trained, np.arange(len(trainer.y)), losses)
 
 
 def _lost(total: Total, trained: Trained, trainer: Trainer, n_channels: int) -> np.ndarray:
@@ -222,9 +222,9 @@ def _train(
         total.measure_classes(blocks, problems.n_classes)
     # neighbours are searched among the sequences of the sample
     fitted = total.finish(trained.margins, begin.all_read())
-    found = _lost_of_check(check, trained)
+    losses = _lost_of_check(check, trained)
     trained = replace(trained, calibration=_calibrated(fitted, begin, check, trained))
-    return Learned(fitted, trained, samples[0], found)
+    return Learned(fitted, trained, samples[0], losses)
 
 
 def _calibrated(

@@ -97,7 +97,7 @@ class Scan(Short):
         the last window also for the edges of the recording. So events do not overlap.
         """
         middles, n = self.starts + self.window / 2, len(self.labels)
-        found = []
+        events = []
         for label, run in groupby(range(n), key=lambda i: self.labels[i]):
             mine = list(run)
             if label is None:
@@ -106,8 +106,8 @@ class Scan(Short):
             end = self.length if mine[-1] == n - 1 else float(middles[mine[-1]] + self.step / 2)
             chance = self.probabilities[mine]
             sure = chance[:, self.classes.index(label)] if label in self.classes else chance.max(1)
-            found.append(Event(start, end, label, float(sure.mean()), len(mine)))
-        return found
+            events.append(Event(start, end, label, float(sure.mean()), len(mine)))
+        return events
 
 
 def scanned(

@@ -155,14 +155,14 @@ class Explanation:
         for sign, wanted in [(1.0, label), (-1.0, other)]:
             if wanted in self.labels:
                 return self.labels.index(wanted), sign
-        found = [
+        pairs = [
             (abs(self.margins[c]), c, 1.0 if pair[0] == label else -1.0)
             for c, pair in enumerate(self.labels)
             if isinstance(pair, tuple) and label in pair
         ]
-        if not found:
+        if not pairs:
             raise ValueError(f"label must be one of {self.labels}, got {label!r}.")
-        return min(found)[1:]
+        return min(pairs)[1:]
 
     def between(self, first: Any, second: Any) -> "Explanation":
         """Return the explanation of one class against another class, as a single column.
@@ -309,8 +309,8 @@ class Explanation:
             return text
         mine = sign * self.by_channel[column]
         order = np.argsort(-np.abs(mine), kind="stable")[:10]
-        found = [(self.channels[c], float(mine[c])) for c in order]
-        return text + table(["channel", "evidence"], found)
+        channels = [(self.channels[c], float(mine[c])) for c in order]
+        return text + table(["channel", "evidence"], channels)
 
 
 def largest_channels(why: Explanation, row: int) -> tuple[str, ...]:

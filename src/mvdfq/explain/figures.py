@@ -99,13 +99,13 @@ def importance(clf: Any, most: int = 30) -> Any:
     >>> X, y = mvdfq.make_autoregressive(20, 2, 30, random_state=0)
     >>> figure = mvdfq.figures.importance(mvdfq.SequenceClassifier("mvdfq-sssk", C=1).fit(X, y))
     """
-    found = clf.importance()
-    order = np.argsort(-found.log_loss[:, 0], kind="stable")[:most][::-1]
-    rise, low, high = found.log_loss[order].T
+    result = clf.importance()
+    order = np.argsort(-result.log_loss[:, 0], kind="stable")[:most][::-1]
+    rise, low, high = result.log_loss[order].T
     figure, axes = _new_figure(5, 1 + 0.22 * len(order))
     style = {"color": FOR, "ecolor": "gray", "xerr": [rise - low, high - rise]}
     axes.barh(range(len(order)), rise, **style)
-    axes.set_yticks(range(len(order)), [found.names[c] for c in order], parse_math=False)
+    axes.set_yticks(range(len(order)), [result.names[c] for c in order], parse_math=False)
     axes.set_xlabel("rise of the log loss without the channel")
     return figure
 

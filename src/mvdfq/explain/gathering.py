@@ -23,7 +23,7 @@ def explanations(
 
     `predicted` are the places of their classes, `sums` what each term adds to `margins`.
     """
-    found: dict[int, Explanation] = {}
+    by_place: dict[int, Explanation] = {}
     terms, classes = clf.sum_.terms, clf.classes_.tolist()
     baselines = Baselines(clf.problems_.pairs, clf.class_shares_)
     for view, places in baselines.views(predicted):
@@ -39,8 +39,8 @@ def explanations(
             # a term may read fewer frames than the channels have
             if curves is not None and curves[i].shape[1] == why.symbols.data.shape[1]:
                 why = replace(why, curves=curves[i])
-            found[i] = why
-    return [found[i] for i in range(len(margins))]
+            by_place[i] = why
+    return [by_place[i] for i in range(len(margins))]
 
 
 def _finder(terms: list[FittedTerm], read: list[Any], view: View) -> Callable[[], Any]:
@@ -99,6 +99,10 @@ class _One:
         """Whether any term knows a word of the sequence; else the margins are guesses."""
         return any(mine.any() for mine in self.sums.values())
 
+    def _of_term(self, i: int) -> Evidence:
+        """Return the evidence of term `i` for all problems; the evidence of all terms is found."""
+        return self.find()[self.k][i]
+
     def _joined(self, parts: Sequence[Evidence]) -> Evidence:
         evidence = _joined(parts)
         return evidence if self._is_known else evidence.nothing()
@@ -114,9 +118,9 @@ class _One:
         """Return margins, evidence, and what each term adds, as a view of one column sees them."""
 
         def find() -> Evidence:
-            own = [partial(lambda i: self.find()[self.k][i], i) for i in range(len(self.terms))]
-            parts = zip(self.terms, self.read, own, strict=True)
-            return self._joined([term.contrast(mine, found, view) for term, mine, found in parts])
+            pairs = enumerate(zip(self.terms, self.read, strict=True))
+            own = [term.contrast(x, partial(self._of_term, i), view) for i, (term, x) in pairs]
+            return self._joined(own)
 
         return view.weigh(self.margins), find, self._added(view)
 

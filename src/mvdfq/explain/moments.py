@@ -116,12 +116,12 @@ def strongest_windows(evidence: np.ndarray, width: int, n: int) -> list[tuple[in
     """Return the `n` windows of this width with the largest sums of either sign; none overlap."""
     total = np.concatenate([[0.0], np.cumsum(evidence)])
     free = np.abs(total[width:] - total[:-width])
-    found: list[tuple[int, int]] = []
-    while len(found) < n and free.size and free.max() > 0:
+    windows: list[tuple[int, int]] = []
+    while len(windows) < n and free.size and free.max() > 0:
         start = int(free.argmax())
         free[max(start - width + 1, 0) : start + width] = 0
-        found.append((start, start + width))
-    return found
+        windows.append((start, start + width))
+    return windows
 
 
 def has_both_strands(why: Explanation) -> bool:
@@ -166,7 +166,7 @@ def find_patterns(explanation: Explanation, n: int = 5, label: Any = None) -> li
     Words that several groups of layouts read from the same letters are one pattern.
     """
     column, sign = explanation.column(label)
-    found: dict[str, Counter[int]] = defaultdict(Counter)
+    places: dict[str, Counter[int]] = defaultdict(Counter)
     for block in explanation.evidence.words:
         ends = block.indptr.tolist()
         shares = (sign * block.shares[:, column]).tolist()
@@ -177,10 +177,10 @@ def find_patterns(explanation: Explanation, n: int = 5, label: Any = None) -> li
             for i in range(first, stop):
                 offsets = explanation.offsets[block.group][layouts[i]]
                 if offsets:  # a word of wildcards only holds no letter
-                    found[pattern(letters, offsets)][starts[i] + offsets[0]] += shares[i]
+                    places[pattern(letters, offsets)][starts[i] + offsets[0]] += shares[i]
     patterns = [
         Pattern(text, tuple(sorted(at, key=lambda place: -abs(at[place]))), sum(at.values()))
-        for text, at in found.items()
+        for text, at in places.items()
     ]
     return sorted(patterns, key=lambda one: (-abs(one.evidence), one.positions[0]))[:n]
 

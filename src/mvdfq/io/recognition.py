@@ -192,11 +192,11 @@ def _pairs(folder: Path) -> dict[tuple[str, str], list[Path]]:
     """Training and test file of each data set and format in a folder."""
     if not folder.is_dir():
         return {}
-    found: dict[tuple[str, str], dict[str, Path]] = {}
+    files: dict[tuple[str, str], dict[str, Path]] = {}
     for path in sorted(folder.iterdir()):
         if match := PART.fullmatch(path.name):
-            found.setdefault((match[1], match[3].lower()), {})[match[2].lower()] = path
-    pairs = {key: [parts["train"], parts["test"]] for key, parts in found.items() if len(parts) > 1}
+            files.setdefault((match[1], match[3].lower()), {})[match[2].lower()] = path
+    pairs = {key: [parts["train"], parts["test"]] for key, parts in files.items() if len(parts) > 1}
     for part in (part for parts in pairs.values() for part in parts):
         check_inside(part, folder)
     return pairs
@@ -211,16 +211,16 @@ def read_paths(
     # A folder of tables is one data set, even if two of its tables look like a pair.
     may_be_two = record.is_series and bool(record.extensions)
     datasets: list[Dataset] = []
-    found = record
+    kind = record
     for path in paths:
         files = parts_of(path, record if is_named else None) if may_be_two else [path]
         parts: list[Dataset] = []
         for i, file in enumerate(files):
             # The training and the test file of a data set may have different formats.
             if may_be_two and not is_named and (datasets or parts):
-                found = find_format(file, options, is_part=True)
+                kind = find_format(file, options, is_part=True)
             one = replace(source, path=file, part=(i, len(files)), skipped=[], remarks={})
-            parts.append(read_file(found, one, options))
+            parts.append(read_file(kind, one, options))
         datasets.append(joined_parts(path, parts, ["train", "test"]))
     return reduce(Dataset.joined, datasets)
 

@@ -31,8 +31,8 @@ def verdict(run: Run) -> dict[str, Any]:
     """Return accuracy with its interval, folds and groups, the baselines, and the protocol."""
     plain = run.evaluation.to_dict()
     elsewhere = "classes", "confusion"
-    found = {key: value for key, value in plain.items() if key not in elsewhere}
-    return {**found, "n_folds": len(plain["folds"]), "baselines": _baselines(run)}
+    measures = {key: value for key, value in plain.items() if key not in elsewhere}
+    return {**measures, "n_folds": len(plain["folds"]), "baselines": _baselines(run)}
 
 
 def _baselines(run: Run) -> list[dict[str, Any]]:

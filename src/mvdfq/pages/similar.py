@@ -70,12 +70,12 @@ def discriminants(K: np.ndarray, rows: np.ndarray, truth: np.ndarray) -> np.ndar
     component.
     """
     n = int(np.clip(len(K) // PER_AXIS, 2, MOST_AXES))
-    found = KernelPCA(n, kernel="precomputed", eigen_solver="dense").fit(K)
-    used = np.flatnonzero(found.eigenvalues_ > 1e-12)
-    components, axes = found.transform(rows)[:, used], np.zeros((len(rows), 0))
+    pca = KernelPCA(n, kernel="precomputed", eigen_solver="dense").fit(K)
+    used = np.flatnonzero(pca.eigenvalues_ > 1e-12)
+    components, axes = pca.transform(rows)[:, used], np.zeros((len(rows), 0))
     if len(np.unique(truth)) > 1 and used.size and len(truth) > len(np.unique(truth)):
         lda = LinearDiscriminantAnalysis(solver="eigen", shrinkage=SHRINKAGE)
-        axes = lda.fit(found.transform(K)[:, used], truth).transform(components)
+        axes = lda.fit(pca.transform(K)[:, used], truth).transform(components)
     return np.hstack([axes, components, np.zeros((len(rows), 2))])[:, :2]
 
 

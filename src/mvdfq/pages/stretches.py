@@ -30,7 +30,7 @@ Found = tuple[int, Moment]
 
 def stretches(run: Run) -> list[list[dict[str, Any]]]:
     """Return the strongest stretches of each class; none if the kernel does not count words."""
-    found: list[list[Found]] = [[] for _ in run.labels]
+    candidates: list[list[Found]] = [[] for _ in run.labels]
     classes, best = [], []
     try:
         for f, places in _places(run).items():
@@ -41,7 +41,7 @@ def stretches(run: Run) -> list[list[dict[str, Any]]]:
                 moments = find_moments(why, CANDIDATES, run.labels[c])
                 mine = [(place, replace(one, frames=(first + one.frames[0], first + one.frames[1])))
                         for one in moments]  # fmt: skip
-                found[c] += mine
+                candidates[c] += mine
                 classes.append(c)
                 best.append([_strongest(why, label, mine) for label in run.labels])
     except ValueError:  # not every kernel counts words
@@ -49,13 +49,13 @@ def stretches(run: Run) -> list[list[dict[str, Any]]]:
     truth, known = np.array(classes), np.array(best)
     return [
         [_entry(run, one, known[:, c], truth == c) | logo(one[1], mine) for one in chosen(mine)]
-        for c, mine in enumerate(found)
+        for c, mine in enumerate(candidates)
     ]
 
 
 def _places(run: Run) -> dict[int, list[int]]:
     """Return judged sequences of every class, by the classifier that explains them."""
-    lengths, found = np.minimum(run.X.lengths[run.tested], LONGEST), defaultdict(list)
+    lengths, by_fold = np.minimum(run.X.lengths[run.tested], LONGEST), defaultdict(list)
     for c, label in enumerate(run.labels):
         members = np.flatnonzero(run.truth == c)
         mean = max(lengths[members].mean(), 1) if len(members) else 1
@@ -64,8 +64,8 @@ def _places(run: Run) -> dict[int, list[int]]:
             f = int(run.fold_of[place])
             f = f if f in run.recorder.kept else 0
             if label in run.recorder.classes[f].tolist():
-                found[f].append(place)
-    return found
+                by_fold[f].append(place)
+    return by_fold
 
 
 def _pieces(run: Run, places: list[int]) -> tuple[Sequences, list[int]]:
@@ -92,9 +92,9 @@ def _strongest(why: Explanation, label: Any, mine: list[Found]) -> float:
     return float((total[stop - first :] - total[: first - stop]).max(initial=-np.inf))
 
 
-def chosen(found: list[Found]) -> list[Found]:
+def chosen(candidates: list[Found]) -> list[Found]:
     """Return the strongest stretches of different sequences, unlike channels or letters first."""
-    order = sorted((f for f in found if f[1].evidence > 0), key=lambda f: -f[1].evidence)
+    order = sorted((f for f in candidates if f[1].evidence > 0), key=lambda f: -f[1].evidence)
     unlike: dict[Any, Found] = {}
     for place, one in order:
         if all(place != other for other, _ in unlike.values()):
@@ -105,8 +105,8 @@ def chosen(found: list[Found]) -> list[Found]:
     return sorted([*taken.items()][:SHOWN], key=lambda f: -f[1].evidence)
 
 
-def _entry(run: Run, found: Found, best: np.ndarray, mine: np.ndarray) -> dict[str, Any]:
-    place, one = found
+def _entry(run: Run, stretch: Found, best: np.ndarray, mine: np.ndarray) -> dict[str, Any]:
+    place, one = stretch
     x, (a, b) = run.X[int(run.tested[place])], one.frames
     like, names = best >= LIKE * one.evidence, run.channel_names
     first, last = max(a - (b - a) // 2, 0), min(b + (b - a) // 2, x.shape[1])
@@ -126,7 +126,7 @@ def _entry(run: Run, found: Found, best: np.ndarray, mine: np.ndarray) -> dict[s
     }
 
 
-def logo(one: Moment, found: list[Found]) -> dict[str, Any]:
+def logo(one: Moment, others: list[Found]) -> dict[str, Any]:
     r"""Return the letters of a stretch and of like stretches of its class, piled up by position.
 
     Of every sequence, the stretch that agrees best is moved to where most letters are the same, and
@@ -137,9 +137,9 @@ def logo(one: Moment, found: list[Found]) -> dict[str, Any]:
     if not one.letters:
         return {"logo": None, "n_logo": 0}
     size = len(one.letters)
-    alphabet = {letter for _, other in found for letter in other.letters}
+    alphabet = {letter for _, other in others for letter in other.letters}
     best: dict[int, tuple[int, str]] = {}
-    for place, other in found:
+    for place, other in others:
         for shift in range(-(size // 2), size // 2 + 1):
             moved = "".join(other.letters[i + shift] if 0 <= i + shift < len(other.letters) else " "
                             for i in range(size))  # fmt: skip

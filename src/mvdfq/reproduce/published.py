@@ -144,12 +144,12 @@ def stored(name: str, **read: Callable[[str], Any]) -> list[dict[str, Any]]:
 
 @cache
 def _all() -> list[Figure]:
-    found = []
+    every = []
     for entry in stored("published.csv", line=int):
         text = entry.pop("value")
         is_number = re.fullmatch(r"\d+(\.\d+)?(e-\d+)?", text)  # not a setting, such as a range
-        found.append(Figure(**entry, text=text, value=float(text) if is_number else None))
-    return found
+        every.append(Figure(**entry, text=text, value=float(text) if is_number else None))
+    return every
 
 
 @cache

@@ -97,9 +97,9 @@ def audio_features(
     # One thread, so that the bits are the same in any process.
     with decoding.opened(file) as stream, one_blas_thread():
         entry = None if cache is None else cache.entry(stream, recipe.key)
-        found = None if cache is None or entry is None else cache.load(entry)
-        if found is not None and found.ndim == 2 and len(found) == recipe.n_rows:
-            return found
+        kept = None if cache is None or entry is None else cache.load(entry)
+        if kept is not None and kept.ndim == 2 and len(kept) == recipe.n_rows:
+            return kept
         features = decoding.decoded_features(stream, shown(file), recipe)
     if cache is not None and entry is not None:  # after the file is known to be unchanged
         cache.store(entry, features)
@@ -128,15 +128,15 @@ def facts_of_audio(
         else:
             good[i] = header
         tell(i + 1, len(listing))
-    data, found = listing.take([*good]), [*good.values()]
-    seconds = np.array([header.seconds for header in found])
-    shares = inspection.shares_of(data, seconds * [header.silence for header in found], seconds)
+    data, known = listing.take([*good]), [*good.values()]
+    seconds = np.array([header.seconds for header in known])
+    shares = inspection.shares_of(data, seconds * [header.silence for header in known], seconds)
     remarks = [*data.remarks, *inspection.silence_in_words(shares, audio_recipe(recipe).silence)]
     if data.y is not None and not elsewhere.gives_labels:
         remarks += person_remarks(data.names)
-    digests = [header.digest for header in found] if deep else _digests(data.X)
+    digests = [header.digest for header in known] if deep else _digests(data.X)
     shown_as = replace(data, names=list(map(str, data.X)), skipped=tuple(bad))
-    kinds = Counter(header.kind for header in found)
+    kinds = Counter(header.kind for header in known)
     return inspection.lengths_of(seconds) | {
         "unit of lengths": "seconds",
         "total hours": round(float(seconds.sum()) / 3600, 3),
@@ -165,12 +165,12 @@ def list_audio(path: Any) -> Dataset:
     for one in paths:
         if not isinstance(one, str | os.PathLike):
             raise TypeError(f"path must hold paths of files, got {type(one).__name__}.")
-    found = [Case(Path(one), name=os.fspath(one)) for one in paths]
+    listed = [Case(Path(one), name=os.fspath(one)) for one in paths]
     if paths is not path and os.path.isdir(path):
         has_table = os.path.isfile(os.path.join(path, METADATA))
-        found = (_from_metadata if has_table else _from_folders)(Path(path), source)
-    cases = [case for case in found if shown(case.name) == case.name]
-    for case in (case for case in found if shown(case.name) != case.name):
+        listed = (_from_metadata if has_table else _from_folders)(Path(path), source)
+    cases = [case for case in listed if shown(case.name) == case.name]
+    for case in (case for case in listed if shown(case.name) != case.name):
         _refuse(source, case.values, "the name is not valid UTF-8", "rename the file")
     source.skipped.sort(key=lambda problem: problem.path)
     return dataset_of(source, cases, lambda files: np.array(files, dtype=object))
@@ -182,19 +182,19 @@ def _refuse(source: Source, path: Path, problem: str, hint: str) -> None:
 
 def _from_folders(root: Path, source: Source) -> list[Case]:
     """List a folder with one sub-folder per class, or a folder of files without classes."""
-    folders, found = _below(root, source)
-    inside = {file: file.relative_to(root) for file in found}
-    filled = {inside[file].parts[0] for file in found}
+    folders, paths = _below(root, source)
+    inside = {file: file.relative_to(root) for file in paths}
+    filled = {inside[file].parts[0] for file in paths}
     for folder in (folder for folder in folders if folder.name not in filled):
         hint = "put the files of the class into the folder, or remove the folder"
         _refuse(source, folder, "is an empty folder", hint)
-    sound = list(filter(decoding.meant_as_sound, found))
+    sound = list(filter(decoding.meant_as_sound, paths))
     alone = [file for file in sound if len(inside[file].parts) == 1]
     has_classes = len(alone) < len(sound) or bool(source.skipped)
     for file in alone if has_classes else ():
         hint = "move the file into the folder of its class"
         _refuse(source, file, "lies beside the class folders", hint)
-    passed = [shown(inside[file]) for file in found if file not in sound]
+    passed = [shown(inside[file]) for file in paths if file not in sound]
     if n := len(passed):
         files = "1 file that is" if n == 1 else f"{n} files that are"
         few = ", ".join([*passed[:5], *["..."] * (n > 5)])
@@ -238,9 +238,9 @@ def _from_metadata(root: Path, source: Source) -> list[Case]:
         is_inside = is_inside and (root / name).resolve().is_relative_to(root.resolve())
         absent = [key for key in ("file_name", "label", "group") if not row.get(key, "-")]
         if absent or name in cases or not (is_inside and os.path.isfile(root / name)):
-            found = f"no {absent[0]}" if absent else repr(name)
+            problem = f"no {absent[0]}" if absent else repr(name)
             wanted = "a file in the folder that is listed once, a label, and a group if others have"
-            source.skip(f"line {line}: expected {wanted}, found {found}", decoding.MEND)
+            source.skip(f"line {line}: expected {wanted}, found {problem}", decoding.MEND)
         else:
             cases[name] = Case(root / name, row["label"], name, row.get("group"))
     return list(cases.values())

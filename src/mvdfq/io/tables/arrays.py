@@ -42,10 +42,10 @@ def read_archive(source: Source, names: Sequence[str] = ()) -> dict[str, np.ndar
         zipfile.ZipFile(raw) as archive,
     ):
         files = [f"{name}.npy" for name in names]
-        found = [member for member in archive.infolist() if member.filename.endswith(".npy")]
-        members = [member for member in found if member.filename in files or not names]
+        every = [member for member in archive.infolist() if member.filename.endswith(".npy")]
+        members = [member for member in every if member.filename in files or not names]
         if len(members) < len(names):
-            source.fail(f"the arrays are {[m.filename[:-4] for m in found]}, expected {[*names]}")
+            source.fail(f"the arrays are {[m.filename[:-4] for m in every]}, expected {[*names]}")
         total = sum(member.file_size for member in members)
         if total > source.max_bytes:
             source.fail(f"arrays of {total} bytes", "max_bytes allows more")
@@ -171,12 +171,12 @@ def _dataset(
 
 def _part(arrays: Arrays, part: str) -> dict[str, np.ndarray]:
     """Return the arrays of one part under short names: ``x_train`` and ``train_x`` become ``x``."""
-    found = {}
+    own = {}
     for name, values in arrays.items():
         for short in (name.removeprefix(part), name.removesuffix(part)):
             if short != name:
-                found[short.strip("_")] = values
-    return found if any(name in found for name in VALUES) else {}
+                own[short.strip("_")] = values
+    return own if any(name in own for name in VALUES) else {}
 
 
 def _foreign(
@@ -281,6 +281,6 @@ def _to_write(key: str, values: Any, n: int) -> np.ndarray:
     if values.dtype.kind == "O":
         values = np.array([str(value) for value in values.tolist()])
     if values.shape != (n,) or values.dtype.kind not in "biufU":
-        found = f"got shape {values.shape} of dtype {values.dtype}"
-        raise ValueError(f"{key} must be one number or text per sequence, {n} in all; {found}.")
+        got = f"got shape {values.shape} of dtype {values.dtype}"
+        raise ValueError(f"{key} must be one number or text per sequence, {n} in all; {got}.")
     return values

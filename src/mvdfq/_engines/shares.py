@@ -11,12 +11,6 @@ from mvdfq._engines.compiled import bare
 from mvdfq._engines.lookup import count_slots
 
 
-def buffers_of(lengths: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return memory of `count_slots`: words and flags of one layout in the longest sequence."""
-    most = lengths.max(initial=0)
-    return np.empty(most, np.uint64), np.empty((2, most), bool)
-
-
 def listed_counts(codes, offsets, present, groups, bases, starts, n_levels, roots=False):
     """Return the counts of all words of each row of each sequence: counts, columns, indptr.
 
@@ -42,6 +36,12 @@ def listed_counts(codes, offsets, present, groups, bases, starts, n_levels, root
     close_gaps(first, filled, roots, columns, counts)
     indptr = np.concatenate([[0], np.cumsum(filled)])
     return counts[: indptr[-1]], columns[: indptr[-1]], indptr
+
+
+def buffers_of(lengths: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return memory of `count_slots`: words and flags of one layout in the longest sequence."""
+    most = lengths.max(initial=0)
+    return np.empty(most, np.uint64), np.empty((2, most), bool)
 
 
 @bare

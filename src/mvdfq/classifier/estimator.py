@@ -77,7 +77,7 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         else ``"numbers"``, the sum of words and filters; ``"fast"`` uses a quarter of both,
         ``"music"`` adds codewords and pairs; the methods of the paper [1]_ have one term.
     terms : list of Term, default=None
-        The terms of the sum: `WordTerm`, `FilterTerm`, `PlainTerm`, instead of those of a preset.
+        The terms of the sum: `WordTerm`, `FilterTerm`, `PlainTerm`, instead of a preset.
         `mvdfq.preset_terms` returns the terms of a preset, to change. The parameters below, up to
         `gamma`, are a short way to say one `PlainTerm`: each replaces one part of the first
         term of the preset, whose other terms are left out; None keeps the part.
@@ -141,8 +141,8 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     validation_scores_ : ndarray of shape (n_candidates, n_folds)
         Accuracy of each candidate for `C` in each inner fold, weighted as in training.
     validation_score_, validation_std_ : float
-        Mean and standard deviation of the accuracy of `C_` over the folds, NaN without folds; of
-        more than 10 000 sequences, the accuracy on those that were held out.
+        Mean and standard deviation of the accuracy of `C_` over the folds, NaN without folds. With
+        more than 10 000 sequences: the accuracy on the sequences that were held out.
     temperature_ : float
         Factor that `predict_proba` multiplies decision values by.
     calibration_ : Calibration or None
@@ -324,7 +324,7 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
             return self._decide(self._read(X))[0]
 
     def predict(self, X: Any) -> np.ndarray:
-        """Return the class of each sequence, the one with the largest decision value."""
+        """Return the class with the largest decision value, for each sequence."""
         decision = self.decision_function(X)
         return self.classes_[self.problems_.predicted(decision)]
 
@@ -395,11 +395,11 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         .. math:: p_c(x) = \frac{1 + \#\{i : s_i \ge s_c(x)\}}{1 + n} ,
 
         where `i` runs over the `n` held-out sequences of the class. A class with fewer than 50
-        held-out sequences is compared with those of all such classes. A sequence of a class that
-        was in training has a p value of at most 5 % in about 5 % of cases. A sequence of another
-        kind often has a smaller p value, but not always: the typicality cannot tell a sequence
-        whose words are like those of a known class. A sequence without any known word has 0. Cost:
-        about twice that of `predict`.
+        held-out sequences is compared with the sequences of all such classes. A sequence of a class
+        that was in training has a p value of at most 5 % in about 5 % of cases. A sequence of
+        another kind often has a smaller p value, but not always: the words of such a sequence may
+        be like the words of a known class. A sequence without any known word has 0. Cost: about
+        twice the time of `predict`.
 
         Examples
         --------
@@ -480,7 +480,7 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         The log loss rises by :math:`L_k` if all sequences get the mean :math:`\bar e_k` of what
         channel `k` adds to the decision values. This is exact and needs no new fit. A channel of
         noise has about 0, a constant channel exactly 0; of two channels that say the same, either
-        has little alone. Cost: that of `explain_all`; without `X` next to nothing.
+        has little alone. Cost: as `explain_all`; without `X` next to nothing.
 
         `X` and `y` are sequences that the classifier did not learn from, and their labels;
         intervals are over `groups`, if given. Without `X`, standardized words (the presets
@@ -560,7 +560,7 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
 
     @property
     def channel_names(self) -> list[str]:
-        """Names of the channels: those of the training sequences, or x0, x1, ..."""
+        """Names of the channels, as in training; x0, x1, ... if the channels had no names."""
         return list(self.channel_names_in_ or [f"x{c}" for c in range(self.n_channels_in_)])
 
     def mutate(
@@ -633,8 +633,8 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     def stream(self, window: int | str | None = None) -> Stream:
         """Return an empty stream: ``stream.update(frames).predict()`` classifies the frames so far.
 
-        The stream forgets all frames but those of the `window`: the number of the last frames, or a
-        duration such as ``"5s"``; None keeps all frames.
+        `window` is the number of frames that the stream keeps, or a duration such as ``"5s"``: the
+        stream forgets older frames. None keeps all frames.
         """
         return Stream(self, window)
 
@@ -652,7 +652,7 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         length in frames, or a duration such as ``"5s"``; None means the median length of the
         training sequences. `step` leads from the start of a window to the next; None means half a
         window. Windows whose `typicality` is at most the p value `unknown`, such as 0.05, are
-        ``"unknown"``. Cost: that of `predict` for each window, however long the recording is;
+        ``"unknown"``. Cost: one `predict` for each window, however long the recording is;
         memory for about one million values at a time.
         """
         check_is_fitted(self)

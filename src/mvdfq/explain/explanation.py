@@ -19,8 +19,8 @@ class Explanation:
     """Why the classifier puts a sequence into its class, exactly.
 
     `SequenceClassifier.explain` makes explanations. Every array of evidence sums to the decision
-    value of its class minus the `constant`, the mean decision value of the training sequences that
-    the sequence is compared with: those of all other classes. So evidence says what makes this
+    value of its class minus the `constant`, the mean decision value of the training sequences of
+    all other classes, which the sequence is compared with. So evidence says what makes this
     sequence different from an average sequence of another class. A pair of classes (one-vs-one,
     `between`) is compared with the midpoint of the average sequences of both classes; if there are
     only two classes, the predicted class is compared with the other class. With very many classes

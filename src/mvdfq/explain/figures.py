@@ -178,7 +178,7 @@ def _steps(axes: Any, rows: np.ndarray, rate: float | None, what: str, colours: 
 def evidence(explanation: Any, x: Any, label: Any = None) -> Any:
     """Draw each channel of a sequence over its exact evidence, and the sum of all channels below.
 
-    `explanation` is that of `x`; `label` is the class, or in one-vs-one the pair; None means the
+    `explanation` explains `x`; `label` is the class, or in one-vs-one the pair; None means the
     predicted class.
 
     Examples

@@ -138,7 +138,7 @@ def _text(why: Explanation) -> str:
 
 
 def on_strand(evidence: np.ndarray, joined: bool) -> np.ndarray:
-    """Return the evidence of the given strand; that of a joined reverse complement is added."""
+    """Return the evidence of the given strand, plus the evidence of a joined reverse complement."""
     n = len(evidence) // 2
     return evidence[:n] + evidence[n + 1 :][::-1] if joined and n else evidence
 

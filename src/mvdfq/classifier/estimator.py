@@ -434,8 +434,8 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         p, labels = self.p_values(X), self.classes_.tolist()
         orders = np.argsort(-p, axis=1, kind="stable").tolist()
         return [
-            [labels[c] for c in order if mine[c]]
-            for order, mine in zip(orders, in_set(p, coverage), strict=True)
+            [labels[c] for c in order if inside[c]]
+            for order, inside in zip(orders, in_set(p, coverage), strict=True)
         ]
 
     def p_values(self, X: Any) -> np.ndarray:
@@ -600,9 +600,9 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
             return decision if place else -decision
 
         wanted = substitutions(strand.text, *(region or ())) if changes is None else changes
-        mine = [Change(*one) for one in wanted]
-        value, effects = mutate(decide, strand, mine)
-        return Mutations(strand.text, known[place], value, mine, effects)
+        asked = [Change(*one) for one in wanted]
+        value, effects = mutate(decide, strand, asked)
+        return Mutations(strand.text, known[place], value, asked, effects)
 
     def training_places(self, X: Any) -> list[list[int]]:
         """Return for each sequence the indices of the training sequences with the same values."""

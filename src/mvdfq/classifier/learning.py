@@ -115,8 +115,10 @@ def check_training(clf: Any, X: Any, y: Any, sample_weight: Any, groups: Any) ->
     trainer = Trainer(problems, codes, weight, groups, clf.cv, seed, clf.n_jobs)
     shares = np.bincount(codes, weight) / weight.sum()
     ranges = ranges_for(chosen.terms, X)
-    about = classes, used, often, shares, meanwhile(record), meanwhile(known)
-    return Training(without_constants(X, ranges), ranges, chosen, trainer, *about)
+    return Training(
+        without_constants(X, ranges), ranges, chosen, trainer, classes=classes, used=used,
+        often=often, shares=shares, record=meanwhile(record), fingerprints=meanwhile(known),
+    )  # fmt: skip
 
 
 def ranges_for(terms: Sequence[Term], X: Any) -> np.ndarray:
@@ -295,6 +297,9 @@ def _check_drawn(clf: Any, drawn: Drawn, seed: int) -> tuple[Training, np.ndarra
     total = drawn.counts * weight
     trainer = Trainer(problems, codes, weight[codes], None, clf.cv, seed, clf.n_jobs)
     ranges, often = ranges_for(chosen.terms, drawn.X), np.ones(len(codes))
-    about = drawn.classes, drawn.index, often, total / total.sum(), drawn.record
-    X = without_constants(drawn.X, ranges)
-    return Training(X, ranges, chosen, trainer, *about, lambda: drawn.fingerprints), weight
+    training = Training(
+        without_constants(drawn.X, ranges), ranges, chosen, trainer, classes=drawn.classes,
+        used=drawn.index, often=often, shares=total / total.sum(), record=drawn.record,
+        fingerprints=lambda: drawn.fingerprints,
+    )  # fmt: skip
+    return training, weight

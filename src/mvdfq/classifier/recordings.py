@@ -99,14 +99,14 @@ class Scan(Short):
         middles, n = self.starts + self.window / 2, len(self.labels)
         events = []
         for label, run in groupby(range(n), key=lambda i: self.labels[i]):
-            mine = list(run)
+            places = list(run)
             if label is None:
                 continue
-            start = 0.0 if mine[0] == 0 else float(middles[mine[0]] - self.step / 2)
-            end = self.length if mine[-1] == n - 1 else float(middles[mine[-1]] + self.step / 2)
-            chance = self.probabilities[mine]
+            start = 0.0 if places[0] == 0 else float(middles[places[0]] - self.step / 2)
+            end = self.length if places[-1] == n - 1 else float(middles[places[-1]] + self.step / 2)
+            chance = self.probabilities[places]
             sure = chance[:, self.classes.index(label)] if label in self.classes else chance.max(1)
-            events.append(Event(start, end, label, float(sure.mean()), len(mine)))
+            events.append(Event(start, end, label, float(sure.mean()), len(places)))
         return events
 
 
@@ -130,8 +130,10 @@ def scanned(
     chances = [chance for _, chance, _ in parts] or [np.empty((0, len(clf.classes_)))]
     typical = None if unknown is None else np.concatenate([np.empty(0), *(p[2] for p in parts)])
     unit, n = rate or 1.0, float(X.lengths[0])
-    about = starts / unit, size / unit, step / unit, n / unit, labels, clf.classes_.tolist()
-    return Scan(*about, np.concatenate(chances), typical)
+    return Scan(
+        starts / unit, window=size / unit, step=step / unit, length=n / unit, labels=labels,
+        classes=clf.classes_.tolist(), probabilities=np.concatenate(chances), typicality=typical,
+    )  # fmt: skip
 
 
 def _batches(X: Sequences, starts: np.ndarray, size: int) -> Iterator[Sequences]:

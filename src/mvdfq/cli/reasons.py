@@ -85,9 +85,9 @@ class Reasons:
             shown = [(self.rows(), what), (self.letter_rows(), "words, with positions from 1,")]
         result = []
         for (rows, which), (sign, word) in product(shown, ((1, "for"), (-1, "against"))):
-            mine = [row for row in rows if sign * row["evidence"] > 0][: self.top]
-            if mine:
-                result.append((signed(mine), f"{which} that speak {word} {self.title}"))
+            strongest = [row for row in rows if sign * row["evidence"] > 0][: self.top]
+            if strongest:
+                result.append((signed(strongest), f"{which} that speak {word} {self.title}"))
         if self.against is not None or len(self.clf.classes_) == 2:
             return result
         # the most probable class beside the class in question

@@ -210,20 +210,21 @@ class Explanation:
         """Return word `w` of a block as a reason."""
         at = slice(*block.indptr[w : w + 2])
         row, group, codes = int(block.rows[w]), block.group, block.codes[w]
-        starts, layouts, mine = block.starts[at], block.layouts[at], sign * block.shares[at, column]
-        order = np.argsort(-np.abs(mine), kind="stable")
+        starts, layouts = block.starts[at], block.layouts[at]
+        shares = sign * block.shares[at, column]
+        order = np.argsort(-np.abs(shares), kind="stable")
         offsets = np.array(self.offsets[group][layouts[order[0]]] or (0,))
         frames = starts[order] + offsets[0]
         rate = self.symbols.sampling_rate
         return Reason(
-            self.row_names[row],
-            largest_channels(self, row),
-            tuple(self.symbol_name(row, int(code)) for code in codes),
-            tuple((offsets - offsets[0]).tolist()),
-            tuple(frames.tolist()),
-            None if rate is None else float(frames[0] / rate),
-            float(mine.sum()),
-            self.are_letters,
+            row=self.row_names[row],
+            channels=largest_channels(self, row),
+            symbols=tuple(self.symbol_name(row, int(code)) for code in codes),
+            offsets=tuple((offsets - offsets[0]).tolist()),
+            frames=tuple(frames.tolist()),
+            time=None if rate is None else float(frames[0] / rate),
+            evidence=float(shares.sum()),
+            letters=self.are_letters,
         )
 
     @cached_property
@@ -307,9 +308,9 @@ class Explanation:
         text = table(["evidence", "word"], rows, f"{self.title()}, decision value {margin:+.3f}")
         if self.known_shares is None:
             return text
-        mine = sign * self.by_channel[column]
-        order = np.argsort(-np.abs(mine), kind="stable")[:10]
-        channels = [(self.channels[c], float(mine[c])) for c in order]
+        evidence = sign * self.by_channel[column]
+        order = np.argsort(-np.abs(evidence), kind="stable")[:10]
+        channels = [(self.channels[c], float(evidence[c])) for c in order]
         return text + table(["channel", "evidence"], channels)
 
 

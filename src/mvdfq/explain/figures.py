@@ -74,9 +74,9 @@ def map_of(report: Any) -> Any:
     columns = {key: np.array(data["sequences"][key]) for key in ("x", "y", "truth", "predicted")}
     figure, axes = _new_figure(7, 5)
     for c, name in enumerate(data["classes"]):
-        mine = columns["truth"] == c
+        own = columns["truth"] == c
         style = {"color": COLOURS[c % len(COLOURS)], "marker": MARKS[c % len(MARKS)]}
-        axes.scatter(columns["x"][mine], columns["y"][mine], s=16, label=_text(name), **style)
+        axes.scatter(columns["x"][own], columns["y"][own], s=16, label=_text(name), **style)
     wrong = columns["truth"] != columns["predicted"]
     axes.scatter(
         columns["x"][wrong], columns["y"][wrong], s=70, facecolors="none", edgecolors="black"

@@ -102,8 +102,8 @@ def parts_of(
     if not isinstance(by, Mapping) or not by:
         raise ValueError(f"by must be 'channels', 'terms' or a dictionary of channels, got {by!r}.")
     member = np.zeros((len(channels), len(by)))
-    for k, mine in enumerate(by.values()):
-        member[[channel_index(one, channels, "by") for one in mine], k] = 1
+    for k, members in enumerate(by.values()):
+        member[[channel_index(one, channels, "by") for one in members], k] = 1
     return [str(name) for name in by], [one @ member for one in shares]
 
 
@@ -137,11 +137,11 @@ def judge(
     block = np.cumsum(lengths) // BLOCK_FRAMES
     margins, parts = [], []
     for a, b in pairwise([0, *(np.flatnonzero(np.diff(block)) + 1).tolist(), len(y)]):
-        mine = [one[a:b] for one in read]
-        margins.append(sum(total.sums(mine).values(), start=total.constant))
+        part = [one[a:b] for one in read]
+        margins.append(sum(total.sums(part).values(), start=total.constant))
         sums = [
             [one.by_layout.sum(axis=2) @ own for one in term.evidence(symbols, view)]
-            for term, symbols, own in zip(total.terms, mine, shares, strict=True)
+            for term, symbols, own in zip(total.terms, part, shares, strict=True)
         ]
         parts.append(np.sum(sums, axis=0))
     return Judged(np.concatenate(margins), np.concatenate(parts), y, problems.decision, temperature)

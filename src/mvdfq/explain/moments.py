@@ -98,9 +98,9 @@ def find_moments(
 
 def _moment(why: Explanation, piece: np.ndarray, names: list[str], at: tuple[int, int]) -> Moment:
     """Return the moment of these frames, given its evidence by channel or row and frame."""
-    rate, mine, total = why.symbols.sampling_rate, piece.sum(axis=1), float(piece.sum())
+    rate, sums, total = why.symbols.sampling_rate, piece.sum(axis=1), float(piece.sum())
     # the channels that make up half of the evidence of this sign, at most three
-    same = np.maximum(np.sign(total) * mine, 0)
+    same = np.maximum(np.sign(total) * sums, 0)
     order = np.argsort(-same, kind="stable")
     n = int(np.searchsorted(np.cumsum(same[order]), same.sum() / 2)) + 1
     largest = order[: min(n, MOST_CHANNELS)].tolist()
@@ -108,7 +108,7 @@ def _moment(why: Explanation, piece: np.ndarray, names: list[str], at: tuple[int
     if why.curves is not None and names is why.channels:
         shapes = tuple(shape_of(why.curves[c, at[0] : at[1]]) for c in largest)
     times = None if rate is None else (at[0] / rate, at[1] / rate)
-    by_channel = dict(zip(names, mine.tolist(), strict=True))
+    by_channel = dict(zip(names, sums.tolist(), strict=True))
     return Moment(at, times, tuple(names[c] for c in largest), total, shapes, by_channel)
 
 

@@ -33,12 +33,12 @@ def details(run: Run, n: int | None) -> list[dict[str, Any]]:
     pair = {p: (int(run.fold_of[p]), int(run.predicted[p]), other_class(run, p)) for p in places}
     made = {}
     for (f, _, other), same in groupby(sorted(places, key=pair.__getitem__), pair.__getitem__):
-        mine = list(same)
+        alike = list(same)
         try:
-            whys: list[Any] = list(explanations(run.model(f), run.X[run.tested[mine]]))
+            whys: list[Any] = list(explanations(run.model(f), run.X[run.tested[alike]]))
         except ValueError as error:  # not every kernel counts words
-            whys = [str(error)] * len(mine)
-        for place, why in zip(mine, whys, strict=True):
+            whys = [str(error)] * len(alike)
+        for place, why in zip(alike, whys, strict=True):
             made[place] = _detail(run, f, place, other, points, why)
     return [made[place] for place in places]
 
@@ -136,7 +136,7 @@ def chosen(run: Run, n: int | None) -> np.ndarray:
     doubt = np.argsort(run.confidence, kind="stable")
     total = len(right) if n is None else min(n, len(right))
     members = [doubt[(run.truth[doubt] == c) & right[doubt]] for c in range(len(run.labels))]
-    first = [int(mine[-1]) for mine in members if len(mine)][: max(total // 3, 1)]
+    first = [int(own[-1]) for own in members if len(own)][: max(total // 3, 1)]
     wrong = doubt[~right[doubt]][::-1]
     order = dict.fromkeys([*first, *wrong.tolist(), *doubt.tolist()])
     return np.array(list(order)[:total], dtype=np.int64)

@@ -71,10 +71,10 @@ def _judged(run: Run, places: np.ndarray) -> Iterator[Judged]:
     if not len(places):
         raise ValueError("No judged sequence has a class that was learned.")
     for f in np.unique(run.fold_of[places]):
-        clf, mine = run.model(int(f)), places[run.fold_of[places] == f]
+        clf, judged = run.model(int(f)), places[run.fold_of[places] == f]
         shares = all_shares(clf.terms_, run.channel_names)
-        codes = [clf.classes_.tolist().index(run.labels[c]) for c in run.truth[mine]]
-        read = clf.sum_.read(clf.varying(run.X[run.tested[mine]]))
+        codes = [clf.classes_.tolist().index(run.labels[c]) for c in run.truth[judged]]
+        read = clf.sum_.read(clf.varying(run.X[run.tested[judged]]))
         about = clf.sum_, clf.problems_, clf.class_shares_, clf.temperature_
         yield judge(*about, read, np.array(codes), shares)
 

@@ -39,17 +39,17 @@ def stretches(run: Run) -> list[list[dict[str, Any]]]:
             for place, first, why in whys:
                 c = int(run.truth[place])
                 moments = find_moments(why, CANDIDATES, run.labels[c])
-                mine = [(place, replace(one, frames=(first + one.frames[0], first + one.frames[1])))
-                        for one in moments]  # fmt: skip
-                candidates[c] += mine
+                own = [(place, replace(one, frames=(first + one.frames[0], first + one.frames[1])))
+                       for one in moments]  # fmt: skip
+                candidates[c] += own
                 classes.append(c)
-                best.append([_strongest(why, label, mine) for label in run.labels])
+                best.append([_strongest(why, label, own) for label in run.labels])
     except ValueError:  # not every kernel counts words
         return [[] for _ in run.labels]
     truth, known = np.array(classes), np.array(best)
     return [
-        [_entry(run, one, known[:, c], truth == c) | logo(one[1], mine) for one in chosen(mine)]
-        for c, mine in enumerate(candidates)
+        [_entry(run, one, known[:, c], truth == c) | logo(one[1], own) for one in chosen(own)]
+        for c, own in enumerate(candidates)
     ]
 
 
@@ -81,12 +81,12 @@ def _pieces(run: Run, places: list[int]) -> tuple[Sequences, list[int]]:
     return replace(X, data=data, offsets=offsets), firsts.tolist()
 
 
-def _strongest(why: Explanation, label: Any, mine: list[Found]) -> float:
+def _strongest(why: Explanation, label: Any, moments: list[Found]) -> float:
     """Return the strongest evidence for a class in a stretch of the same length."""
-    if not mine or not any(label in np.atleast_1d(one) for one in why.labels):
+    if not moments or not any(label in np.atleast_1d(one) for one in why.labels):
         return -np.inf
     column, sign = why.column(label)
-    first, stop = mine[0][1].frames
+    first, stop = moments[0][1].frames
     evidence = on_strand(sign * why.by_time[column], has_both_strands(why))
     total = np.cumsum(np.append(0.0, evidence))
     return float((total[stop - first :] - total[: first - stop]).max(initial=-np.inf))
@@ -105,7 +105,7 @@ def chosen(candidates: list[Found]) -> list[Found]:
     return sorted([*taken.items()][:SHOWN], key=lambda f: -f[1].evidence)
 
 
-def _entry(run: Run, stretch: Found, best: np.ndarray, mine: np.ndarray) -> dict[str, Any]:
+def _entry(run: Run, stretch: Found, best: np.ndarray, inside: np.ndarray) -> dict[str, Any]:
     place, one = stretch
     x, (a, b) = run.X[int(run.tested[place])], one.frames
     like, names = best >= LIKE * one.evidence, run.channel_names
@@ -117,8 +117,8 @@ def _entry(run: Run, stretch: Found, best: np.ndarray, mine: np.ndarray) -> dict
         "frames": [a, b],
         "evidence": one.evidence,
         "what": "" if one.letters else one.what,
-        "in_class": [int(like[mine].sum()), int(mine.sum())],
-        "in_others": [int(like[~mine].sum()), int((~mine).sum())],
+        "in_class": [int(like[inside].sum()), int(inside.sum())],
+        "in_others": [int(like[~inside].sum()), int((~inside).sum())],
         "window": [first, last],
         "channels": shown,
         "curves": [curve(x[c, first:last], MOST_POINTS) for c in shown],

@@ -155,8 +155,8 @@ def _all() -> list[Figure]:
 @cache
 def cells(table: str) -> list[Cell]:
     """Return the cells of a table, in the order of the paper."""
-    mine = [entry for entry in stored("settings.csv") if entry.pop("table") == table]
-    return [Cell(**entry | {"methods": tuple(methods(entry["methods"]))}) for entry in mine]
+    entries = [entry for entry in stored("settings.csv") if entry.pop("table") == table]
+    return [Cell(**entry | {"methods": tuple(methods(entry["methods"]))}) for entry in entries]
 
 
 def methods(text: str) -> list[Any]:

@@ -189,8 +189,8 @@ def _trust(gains: np.ndarray, sample_weight: np.ndarray) -> float:
     """Return how much of a temperature to believe, given what it gains in each label.
 
     A gain is the log probability of a label, less the log probability of a guess. With the mean
-    gain `t` in standard errors, the share is ``1 - 1 / t**2``, as James and Stein shrink a mean, but at least
-    LEAST_TRUST. benchmarks/bench_probabilities.py measures what this gains.
+    gain `t` in standard errors, the share is ``1 - 1 / t**2``, as James and Stein shrink a mean,
+    but at least LEAST_TRUST. benchmarks/bench_probabilities.py measures what this gains.
     """
     weight = sample_weight / sample_weight.sum()
     mean = float(weight @ gains)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import soundfile
 
+import mvdfq
 from commands import RATE, run, run_process, tone, write_sounds
 
 pytestmark = pytest.mark.slow
@@ -374,3 +375,20 @@ def test_a_name_that_is_too_long_is_a_path_that_cannot_be_read_or_written(tmp_pa
     for command in (["train", table, "-o", long], ["evaluate", table, "--report", f"{long}.html"]):
         _, err = run(*command, code=6, cwd=tmp_path)
         assert "file name too long\nhint: name another output" in err
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--n-jobs", "0"], "--n-jobs must be a number of threads"),
+        (["--memory-limit", "3X"], "--memory-limit must be bytes or text"),
+        (["--windows", "0"], "--windows must be at least one frame"),
+        (["-C", "0"], "-C must be a number > 0"),
+        (["--class-weight", "q=1"], "--class-weight names 'q'; the classes are"),
+    ],
+)
+def test_errors_name_options_not_parameters(tmp_path, options, message):
+    X, y = mvdfq.make_autoregressive(8, 1, 20, random_state=0)
+    mvdfq.io.write_npz(tmp_path / "d.npz", X, y)
+    _, err = run("train", tmp_path / "d.npz", "-o", tmp_path / "m", "-q", *options, code=5)
+    assert message in err

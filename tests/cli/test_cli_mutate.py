@@ -96,8 +96,9 @@ def test_a_heat_map_and_another_class(folder, tmp_path):
     turned = mutate(folder, "one", "--class", "without", "--region", "21-21")
     plain = mutate(folder, "one", "--region", "21-21")
     assert [float(a["effect"]) for a in turned] == [-float(b["effect"]) for b in plain]
-    for wrong in (["--region", "5"], ["--region", "9-3"], ["--class", "x"], ["-o", "m.txt"]):
+    for wrong in (["--region", "5"], ["--region", "9-3"], ["--class", "x"]):
         run(*mine, *wrong, code=5)
+    run(*mine, "-o", "m.txt", code=2)
 
 
 def test_letters_that_may_be_put_in():
@@ -105,6 +106,7 @@ def test_letters_that_may_be_put_in():
     assert {one.alt for one in substitutions("AUG")} == set("ACGU")
     assert len(substitutions("MKVL")) == 4 * 19
     assert substitutions("b1b", 0, 1) == [Change(0, "b", "1")]
-    assert Strand.of(mvdfq.io.both_strands(["AACGT"])) == Strand("AACGT", joined=True)
+    for text in ("AACGT", "ACRYKMBVDHNSWGT", "acrgt"):  # with codes for several bases
+        assert Strand.of(mvdfq.io.both_strands([text])) == Strand(text, joined=True)
     with pytest.raises(ValueError, match="one string of letters"):
         Strand.of(mvdfq.check_sequences([[[1.0, 2.0]]]))

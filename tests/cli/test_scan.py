@@ -106,7 +106,7 @@ def test_formats_of_events(model, garden, tmp_path):
     [
         ("must be a number of frames, or a duration", 5, ("--window", "5 apples")),
         ("must be at least one frame", 5, ("--step", "0s")),
-        ("--picture must end in .svg or .html", 2, ("--picture", "a.png")),
+        ("a.png must end in .svg or .html", 2, ("--picture", "a.png")),
         ("--picture shows one recording", 2, ("b.wav", "--picture", "a.svg")),
         ("the labels of one recording", 2, ("b.wav", "--format", "audacity")),
     ],

@@ -80,7 +80,7 @@ def test_headers_of_sound_do_not_decide_about_memory(content, tmp_path):
     path.write_bytes(content)
     before = getrusage(RUSAGE_SELF).ru_maxrss
     try:
-        found = readers.read_audio([path])
+        found = readers.read([path], "audio")
     except readers.ReadError:
         pass
     else:

@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 from numpy.testing import assert_array_equal
+from scipy.io import savemat
 
 import mvdfq
 from conftest import size
@@ -305,7 +306,9 @@ CUBE = np.arange(24.0).reshape(2, 3, 4)
         {"X": CUBE, "y": np.array(["a", "b"])},
         {"x": CUBE, "labels": np.array([b"a", b"b"])},
         {"data": np.asfortranarray(CUBE), "label": np.array([["a"], ["b"]])},
-        {"values": CUBE, "y": ["a", "b"]},
+        {"values": np.concatenate(CUBE, axis=1), "lengths": [4, 4], "y": ["a", "b"]},
+        {"values": np.concatenate(CUBE, axis=1).T, "len": [4.0, 4.0], "y": ["a", "b"]},
+        {"values": CUBE, "lengths": [4, 4], "y": ["a", "b"]},
         {"X_train": CUBE[:1], "y_train": ["a"], "X_test": CUBE[1:], "y_test": ["b"]},
         {"train_x": CUBE[:1], "train_y": ["a"], "test_x": CUBE[1:], "test_y": ["b"]},
     ],
@@ -846,6 +849,29 @@ def test_what_aeon_writes_is_read(tmp_path, X, y):
     assert data.y is y is None or data.y.tolist() == y.tolist()
 
 
+@pytest.mark.data
+@pytest.mark.parametrize("name", ["Libras", "AtrialFibrillation"])
+def test_uea_sets_survive_every_format(data_folder, tmp_path, name):
+    data = read(data_folder / "uea" / f"{name}.npz")
+    assert set(data.split) == {"train", "test"}
+    write_ts(tmp_path / "set.ts", data.X, data.y)
+    write_npz(tmp_path / "set.npz", data.X, data.y, data.names, split=data.split)
+    for file in ("set.ts", "set.npz"):
+        again = read(tmp_path / file)
+        assert same(again.X, data.X)
+        assert_array_equal(again.y, data.y)
+    assert_array_equal(again.split, data.split)
+    assert again.names == data.names
+
+
+@pytest.mark.data
+def test_uea_npz_is_the_bundled_set(data_folder):
+    data = read(data_folder / "uea" / "JapaneseVowels.npz")
+    X, y = load_japanese_vowels()
+    assert same(data.X, [x.astype(np.float32) for x in X])
+    assert_array_equal(data.y, y)
+
+
 def test_names_that_count_up_are_no_series(tmp_path):
     path = tmp_path / "frame.csv"
     rows = [f"{'ab'[i % 2]},{','.join(f'{i + j / 10}' for j in range(6))}" for i in range(4)]
@@ -855,9 +881,72 @@ def test_names_that_count_up_are_no_series(tmp_path):
     assert data.y.tolist() == ["a", "b", "a", "b"]
 
 
-def test_lengths_of_padded_arrays_are_refused(tmp_path):
-    np.savez(tmp_path / "padded.npz", X=CUBE, y=[0, 1], lengths=[4, 2])
-    refused(tmp_path / "padded.npz", "array 'lengths' is not understood; mvdfq.io.write_npz")
+PADDED = np.arange(60.0).reshape(2, 3, 10)
+
+
+@pytest.mark.parametrize(
+    ("values", "options"),
+    [(PADDED, {}), (PADDED.swapaxes(1, 2), {"time_first": True}), (PADDED[:, 0], {})],
+    ids=["channels first", "time first", "univariate"],
+)
+@pytest.mark.parametrize("ending", ["npz", "mat"])
+def test_padding_is_cut_off_where_lengths_say_so(tmp_path, values, options, ending):
+    arrays = {"X": values, "y": np.array([0, 1]), "lengths": np.array([10, 4])}
+    path = tmp_path / f"padded.{ending}"
+    if ending == "npz":
+        np.savez(path, **arrays)
+    else:
+        savemat(path, arrays | {"lengths": arrays["lengths"].astype(float)[:, None]})
+    data = read(path, **options)
+    expected = [np.atleast_2d(x)[:, :n] for x, n in zip(PADDED, (10, 4), strict=True)]
+    assert same(data.X, expected if values.ndim == 3 else [x[:1] for x in expected])
+    assert data.remarks == ()
+
+
+@pytest.mark.parametrize(
+    ("arrays", "message"),
+    [
+        ({"X": PADDED, "lengths": [10, 11]}, "the lengths say 2 sequences, 21 frames, at most 11"),
+        ({"X": PADDED, "lengths": [3, 2]}, "time_first=True reads"),  # three rows: are they time?
+        ({"X": PADDED, "lengths": [10, 4, 1]}, "the lengths say 3 sequences"),
+        ({"X": PADDED[0], "lengths": [2, 2]}, "the lengths say 2 sequences, 4 frames"),
+        ({"X": PADDED, "lengths": [10, -1]}, "the lengths are not whole numbers >= 0"),
+        ({"X": PADDED, "lengths": [10, 1.5]}, "the lengths are not whole numbers >= 0"),
+        ({"X": PADDED, "lengths": [10, np.nan]}, "the lengths are not whole numbers >= 0"),
+        ({"X": PADDED, "lengths": [10, np.inf]}, "the lengths are not whole numbers >= 0"),
+        ({"X": PADDED, "lengths": [10, 2**63]}, "the lengths are not whole numbers >= 0"),
+        ({"X": PADDED, "lengths": ["10", "4"]}, "the lengths are not whole numbers >= 0"),
+        ({"X": PADDED, "lengths": np.empty(0)}, "the lengths say 0 sequences, 0 frames"),
+    ],
+)
+def test_lengths_that_do_not_fit_are_refused(tmp_path, arrays, message):
+    np.savez(tmp_path / "wrong.npz", y=[0, 1], **arrays)
+    refused(tmp_path / "wrong.npz", message)
+
+
+def test_arrays_of_labels_and_groups_by_name(tmp_path):
+    path = tmp_path / "named.npz"
+    np.savez(path, X=CUBE, y=[0, 1], Genre=["a", "b"], artists=["c", "d"], classes=["p", "q"])
+    data = read(path)
+    assert (data.y.tolist(), data.groups) == ([0, 1], None)
+    told = "arrays that are not used: 'artists', 'classes', 'genre'; label=NAME or group=NAME reads"
+    assert data.remarks[0].startswith(told)
+    data = read(path, label="Genre", group="artists")
+    assert (data.y.tolist(), data.groups.tolist()) == (["a", "b"], ["c", "d"])
+    assert data.remarks[0].startswith("arrays that are not used: 'classes', 'y'")
+    assert read(path, label="none").y is None
+    refused(path, "no array 'album'; group=NAME is one of 'artists', 'classes'", group="album")
+    np.savez(path, X=CUBE, weight=[1, np.nan])
+    refused(path, "array 'weight': label 2 is missing", label="weight")
+
+
+def test_arrays_beside_two_parts_are_told(tmp_path):
+    parts = {"X_train": CUBE, "y_train": [0, 1], "X_test": CUBE, "y_test": [0, 1]}
+    np.savez(tmp_path / "a.npz", **parts, rate=[8], who_train=["a", "b"], who_test=["c", "d"])
+    told = "; ".join(read(tmp_path / "a.npz").remarks)
+    assert "not used: 'rate'" in told
+    assert "not used: 'who'" in told
+    assert read(tmp_path / "a.npz", group="who").groups.tolist() == ["a", "b", "c", "d"]
 
 
 def test_one_part_alone_is_no_split(tmp_path):

@@ -9,8 +9,9 @@ from numpy.testing import assert_array_equal
 
 import mvdfq
 from commands import run
-from mvdfq.io import AUDIO_RECIPES, read, read_audio
+from mvdfq.io import AUDIO_RECIPES, read
 from mvdfq.io.inspection import RUN, facts_of, idle_frames
+from mvdfq.io.sound.audio import read_audio
 from mvdfq.io.sound.recipes import audio_recipe
 from mvdfq.sequences import Sequences, offsets_of
 

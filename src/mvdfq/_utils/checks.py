@@ -14,6 +14,8 @@ from typing import Any
 
 import numpy as np
 
+from mvdfq._utils.errors import ParameterError
+
 # Most values of one parameter; a range may be longer than the memory.
 MOST = 10_000
 # A few hundred roundings of double precision, as a share of the largest value: sums of equal
@@ -26,15 +28,15 @@ def check_choice(value: Any, name: str, allowed: tuple[str, ...]) -> None:
     """Raise an error unless a parameter has one of a few values."""
     if not isinstance(value, str) or value not in allowed:
         listed = " or ".join(map(repr, allowed)) if len(allowed) < 3 else f"one of {allowed}"
-        raise ValueError(f"{name} must be {listed}, got {value!r}.")
+        raise ParameterError(name, f"must be {listed}, got {value!r}")
 
 
 def check_whole(value: Any, name: str, at_least: int = 1, at_most: int | None = None) -> int:
     """Return a parameter that must be a whole number, or raise an error."""
     if not isinstance(value, Integral) or value < at_least:
-        raise ValueError(f"{name} must be a whole number >= {at_least}, got {value!r}.")
+        raise ParameterError(name, f"must be a whole number >= {at_least}, got {value!r}")
     if at_most is not None and int(value) > at_most:
-        raise ValueError(f"{name} must be a whole number <= {at_most}, got {value!r}.")
+        raise ParameterError(name, f"must be a whole number <= {at_most}, got {value!r}")
     return int(value)
 
 
@@ -42,16 +44,16 @@ def check_several(values: Any, name: str) -> list[int]:
     """Return a list of one or several whole numbers, or raise an error."""
     values = list(islice(values, MOST + 1)) if isinstance(values, Iterable) else [values]
     if not values:
-        raise ValueError(f"{name} must hold at least one number, got an empty collection.")
+        raise ParameterError(name, "must hold at least one number, got an empty collection")
     if len(values) > MOST:
-        raise ValueError(f"{name} must hold at most {MOST} numbers, got more.")
+        raise ParameterError(name, f"must hold at most {MOST} numbers, got more")
     return [check_whole(value, name) for value in values]
 
 
 def check_positive(value: Any, name: str) -> float:
     """Return a parameter that must be a positive number, or raise an error."""
     if not is_number(value) or not 0 < value <= sys.float_info.max:
-        raise ValueError(f"{name} must be a number > 0, got {value!r}.")
+        raise ParameterError(name, f"must be a number > 0, got {value!r}")
     return float(value)
 
 
@@ -67,7 +69,7 @@ def check_spread(spread: Any, what: str) -> None:
 def check_decay(value: Any) -> float:
     """Return a decay, which must be at most 1: what is farther apart must not count more."""
     if check_positive(value, "decay") > 1:
-        raise ValueError(f"decay must be a number > 0 and at most 1, got {value!r}.")
+        raise ParameterError("decay", f"must be a number > 0 and at most 1, got {value!r}")
     return float(value)
 
 
@@ -86,13 +88,12 @@ def parse_memory(limit: int | str | None) -> int:
     if isinstance(limit, str):
         match = re.fullmatch(r"\s*([\d.]+)\s*([KMG]?)(I?)B?\s*", limit.upper())
         if match is None:
-            raise ValueError(
-                f"memory_limit must be bytes or text such as '500 MB' or '2 GiB', got {limit!r}."
-            )
+            wanted = f"must be bytes or text such as '500 MB' or '2 GiB', got {limit!r}"
+            raise ParameterError("memory_limit", wanted)
         number, prefix, binary = match.groups()
         limit = int(float(number) * (1024 if binary else 1000) ** " KMG".index(prefix or " "))
     if limit <= 0:
-        raise ValueError(f"memory_limit must be positive, got {limit!r}.")
+        raise ParameterError("memory_limit", f"must be positive, got {limit!r}")
     return int(limit)
 
 

@@ -14,3 +14,21 @@ class HintedError(Exception):
 
     def __str__(self) -> str:
         return f"{self.message}; {self.hint}" if self.hint else self.message
+
+
+class ParameterError(HintedError, ValueError):
+    """A parameter that cannot be used: its name, what is wrong with it, and what to do.
+
+    Python calls the parameter ``n_jobs``; the command line calls it ``--n-jobs``.
+
+    >>> print(ParameterError("n_jobs", "must not be 0", "pass -1 for all processors"))
+    n_jobs must not be 0; pass -1 for all processors.
+    """
+
+    def __init__(self, name: str, problem: str, hint: str = "") -> None:
+        super().__init__(f"{name} {problem}", hint)
+        self.name, self.problem = name, problem
+        self.args = (name, problem, hint)  # an error travels between processes as its arguments
+
+    def __str__(self) -> str:
+        return f"{super().__str__()}."

@@ -19,6 +19,8 @@ import joblib
 import numpy as np
 from threadpoolctl import ThreadpoolController
 
+from mvdfq._utils.errors import ParameterError
+
 # A function that is told how much is done, and how much there is to do.
 Report = Callable[[int, int], None]
 # Seconds between two looks at the parent process.
@@ -95,9 +97,8 @@ def n_threads(n_jobs: int | None) -> int:
     if n_jobs is None:
         return 1
     if not isinstance(n_jobs, int | np.integer) or n_jobs == 0:
-        raise ValueError(
-            f"n_jobs must be a number of threads, or -1 for all processors, got {n_jobs!r}."
-        )
+        wanted = f"must be a number of threads, or -1 for all processors, got {n_jobs!r}"
+        raise ParameterError("n_jobs", wanted)
     return n_jobs if n_jobs > 0 else max(1, joblib.cpu_count() + 1 + n_jobs)
 
 

@@ -77,7 +77,7 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         else ``"numbers"``, the sum of words and filters; ``"fast"`` uses a quarter of both,
         ``"music"`` adds codewords and pairs; the methods of the paper [1]_ have one term.
     terms : list of Term, default=None
-        The terms of the sum: `WordTerm`, `FilterTerm`, `PlainTerm`, instead of those of a preset.
+        The terms of the sum: `WordTerm`, `FilterTerm`, `PlainTerm`, instead of a preset.
         `mvdfq.preset_terms` returns the terms of a preset, to change. The parameters below, up to
         `gamma`, are a short way to say one `PlainTerm`: each replaces one part of the first
         term of the preset, whose other terms are left out; None keeps the part.
@@ -141,8 +141,8 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     validation_scores_ : ndarray of shape (n_candidates, n_folds)
         Accuracy of each candidate for `C` in each inner fold, weighted as in training.
     validation_score_, validation_std_ : float
-        Mean and standard deviation of the accuracy of `C_` over the folds, NaN without folds; of
-        more than 10 000 sequences, the accuracy on those that were held out.
+        Mean and standard deviation of the accuracy of `C_` over the folds, NaN without folds. With
+        more than 10 000 sequences: the accuracy on the sequences that were held out.
     temperature_ : float
         Factor that `predict_proba` multiplies decision values by.
     calibration_ : Calibration or None
@@ -324,7 +324,7 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
             return self._decide(self._read(X))[0]
 
     def predict(self, X: Any) -> np.ndarray:
-        """Return the class of each sequence, the one with the largest decision value."""
+        """Return the class with the largest decision value, for each sequence."""
         decision = self.decision_function(X)
         return self.classes_[self.problems_.predicted(decision)]
 
@@ -395,11 +395,11 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         .. math:: p_c(x) = \frac{1 + \#\{i : s_i \ge s_c(x)\}}{1 + n} ,
 
         where `i` runs over the `n` held-out sequences of the class. A class with fewer than 50
-        held-out sequences is compared with those of all such classes. A sequence of a class that
-        was in training has a p value of at most 5 % in about 5 % of cases. A sequence of another
-        kind often has a smaller p value, but not always: the typicality cannot tell a sequence
-        whose words are like those of a known class. A sequence without any known word has 0. Cost:
-        about twice that of `predict`.
+        held-out sequences is compared with the sequences of all such classes. A sequence of a class
+        that was in training has a p value of at most 5 % in about 5 % of cases. A sequence of
+        another kind often has a smaller p value, but not always: the words of such a sequence may
+        be like the words of a known class. A sequence without any known word has 0. Cost: about
+        twice the time of `predict`.
 
         Examples
         --------
@@ -434,8 +434,8 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         p, labels = self.p_values(X), self.classes_.tolist()
         orders = np.argsort(-p, axis=1, kind="stable").tolist()
         return [
-            [labels[c] for c in order if mine[c]]
-            for order, mine in zip(orders, in_set(p, coverage), strict=True)
+            [labels[c] for c in order if inside[c]]
+            for order, inside in zip(orders, in_set(p, coverage), strict=True)
         ]
 
     def p_values(self, X: Any) -> np.ndarray:
@@ -480,7 +480,7 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         The log loss rises by :math:`L_k` if all sequences get the mean :math:`\bar e_k` of what
         channel `k` adds to the decision values. This is exact and needs no new fit. A channel of
         noise has about 0, a constant channel exactly 0; of two channels that say the same, either
-        has little alone. Cost: that of `explain_all`; without `X` next to nothing.
+        has little alone. Cost: as `explain_all`; without `X` next to nothing.
 
         `X` and `y` are sequences that the classifier did not learn from, and their labels;
         intervals are over `groups`, if given. Without `X`, standardized words (the presets
@@ -503,9 +503,9 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         names, shares = parts_of(self.terms_, self.channel_names, by)
         n = self.n_channels_in_
         if X is None and len(self.lost_) and isinstance(by, str):
-            found = self.lost_[:n] if by == "channels" else self.lost_[n:]
+            losses = self.lost_[:n] if by == "channels" else self.lost_[n:]
             source = "training sequences that machines held out"
-            return Importance(names, found[:, 0], found[:, 1], source)
+            return Importance(names, losses[:, 0], losses[:, 1], source)
         if X is None:
             read, codes, groups = [term.train for term in self.terms_], self.train_y_, None
             if not all(isinstance(one, Ragged) for one in read):
@@ -520,8 +520,8 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
             groups, codes = check_groups(groups, len(y)), codes_of(y, self.classes_.tolist())
             read, source = self.sum_.read(self.varying(X)), f"{len(y)} sequences"
         about = self.sum_, self.problems_, self.class_shares_, self.temperature_
-        found = lost([judge(*about, read, codes, shares)], groups)
-        return Importance(names, found[:, 0], found[:, 1], source)
+        losses = lost([judge(*about, read, codes, shares)], groups)
+        return Importance(names, losses[:, 0], losses[:, 1], source)
 
     def explain(self, x: Any) -> Explanation:
         """Return why the classifier puts one sequence into its class, as exact evidence.
@@ -560,7 +560,7 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
 
     @property
     def channel_names(self) -> list[str]:
-        """Names of the channels: those of the training sequences, or x0, x1, ..."""
+        """Names of the channels, as in training; x0, x1, ... if the channels had no names."""
         return list(self.channel_names_in_ or [f"x{c}" for c in range(self.n_channels_in_)])
 
     def mutate(
@@ -600,17 +600,17 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
             return decision if place else -decision
 
         wanted = substitutions(strand.text, *(region or ())) if changes is None else changes
-        mine = [Change(*one) for one in wanted]
-        value, effects = mutate(decide, strand, mine)
-        return Mutations(strand.text, known[place], value, mine, effects)
+        asked = [Change(*one) for one in wanted]
+        value, effects = mutate(decide, strand, asked)
+        return Mutations(strand.text, known[place], value, asked, effects)
 
     def training_places(self, X: Any) -> list[list[int]]:
         """Return for each sequence the indices of the training sequences with the same values."""
         check_is_fitted(self)
-        found = fingerprints(self._collection(X))
-        if not np.isin(found, self.train_fingerprints_).any():  # as for most new sequences
-            return [[] for _ in found]
-        return [np.flatnonzero(self.train_fingerprints_ == one).tolist() for one in found]
+        prints = fingerprints(self._collection(X))
+        if not np.isin(prints, self.train_fingerprints_).any():  # as for most new sequences
+            return [[] for _ in prints]
+        return [np.flatnonzero(self.train_fingerprints_ == one).tolist() for one in prints]
 
     def neighbours(self, x: Any, n: int = 5) -> list[Neighbour]:
         """Return the `n` training sequences that are most like one sequence, the nearest first.
@@ -633,8 +633,8 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     def stream(self, window: int | str | None = None) -> Stream:
         """Return an empty stream: ``stream.update(frames).predict()`` classifies the frames so far.
 
-        The stream forgets all frames but those of the `window`: the number of the last frames, or a
-        duration such as ``"5s"``; None keeps all frames.
+        `window` is the number of frames that the stream keeps, or a duration such as ``"5s"``: the
+        stream forgets older frames. None keeps all frames.
         """
         return Stream(self, window)
 
@@ -652,7 +652,7 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         length in frames, or a duration such as ``"5s"``; None means the median length of the
         training sequences. `step` leads from the start of a window to the next; None means half a
         window. Windows whose `typicality` is at most the p value `unknown`, such as 0.05, are
-        ``"unknown"``. Cost: that of `predict` for each window, however long the recording is;
+        ``"unknown"``. Cost: one `predict` for each window, however long the recording is;
         memory for about one million values at a time.
         """
         check_is_fitted(self)
@@ -689,10 +689,10 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         diagram: str = super()._repr_html_inner()
         if not hasattr(self, "sum_") or not len(self.lost_):
             return diagram
-        found = self.feature_importance_
-        order = np.argsort(-found, kind="stable")[:10]
+        rises = self.feature_importance_
+        order = np.argsort(-rises, kind="stable")[:10]
         names = [self.channel_names[c] for c in order]
-        return diagram + bars(names, found[order].clip(0).tolist(), "channels that matter")
+        return diagram + bars(names, rises[order].clip(0).tolist(), "channels that matter")
 
     def __dir__(self) -> list[str]:
         return [name for name in object.__dir__(self) if hasattr(self, name)]  # as scikit-learn

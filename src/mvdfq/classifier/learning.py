@@ -108,15 +108,17 @@ def check_training(clf: Any, X: Any, y: Any, sample_weight: Any, groups: Any) ->
         return record_of(X.lengths, X.sampling_rate, classes, counts, digest(X, y))
 
     def known() -> np.ndarray:
-        found = np.zeros(n_given, np.uint64)
-        found[used] = fingerprints(X)
-        return found
+        prints = np.zeros(n_given, np.uint64)
+        prints[used] = fingerprints(X)
+        return prints
 
     trainer = Trainer(problems, codes, weight, groups, clf.cv, seed, clf.n_jobs)
     shares = np.bincount(codes, weight) / weight.sum()
     ranges = ranges_for(chosen.terms, X)
-    about = classes, used, often, shares, meanwhile(record), meanwhile(known)
-    return Training(without_constants(X, ranges), ranges, chosen, trainer, *about)
+    return Training(
+        without_constants(X, ranges), ranges, chosen, trainer, classes=classes, used=used,
+        often=often, shares=shares, record=meanwhile(record), fingerprints=meanwhile(known),
+    )  # fmt: skip
 
 
 def ranges_for(terms: Sequence[Term], X: Any) -> np.ndarray:
@@ -146,11 +148,11 @@ def learn(clf: Any, training: Training, progress: Progress) -> Learned:
             trainer = replace(trainer, groups=relatives(values, trainer.y, trainer.n_folds))
     with progress.stage("machines") as report:
         trained = trainer(total.matrix, candidates(training.chosen.C), report)
-    found = _lost(total, trained, trainer, training.X.n_rows)
+    losses = _lost(total, trained, trainer, training.X.n_rows)
     fitted = total.finish(trained.margins)
     if not fitted.knows_means(trainer.problems.n_classes):
         trained = replace(trained, calibration=None)
-    return Learned(fitted, trained, np.arange(len(trainer.y)), found)
+    return Learned(fitted, trained, np.arange(len(trainer.y)), losses)
 
 
 def _lost(total: Total, trained: Trained, trainer: Trainer, n_channels: int) -> np.ndarray:
@@ -222,9 +224,9 @@ def _train(
         total.measure_classes(blocks, problems.n_classes)
     # neighbours are searched among the sequences of the sample
     fitted = total.finish(trained.margins, begin.all_read())
-    found = _lost_of_check(check, trained)
+    losses = _lost_of_check(check, trained)
     trained = replace(trained, calibration=_calibrated(fitted, begin, check, trained))
-    return Learned(fitted, trained, samples[0], found)
+    return Learned(fitted, trained, samples[0], losses)
 
 
 def _calibrated(
@@ -295,6 +297,9 @@ def _check_drawn(clf: Any, drawn: Drawn, seed: int) -> tuple[Training, np.ndarra
     total = drawn.counts * weight
     trainer = Trainer(problems, codes, weight[codes], None, clf.cv, seed, clf.n_jobs)
     ranges, often = ranges_for(chosen.terms, drawn.X), np.ones(len(codes))
-    about = drawn.classes, drawn.index, often, total / total.sum(), drawn.record
-    X = without_constants(drawn.X, ranges)
-    return Training(X, ranges, chosen, trainer, *about, lambda: drawn.fingerprints), weight
+    training = Training(
+        without_constants(drawn.X, ranges), ranges, chosen, trainer, classes=drawn.classes,
+        used=drawn.index, often=often, shares=total / total.sum(), record=drawn.record,
+        fingerprints=lambda: drawn.fingerprints,
+    )  # fmt: skip
+    return training, weight

@@ -110,9 +110,9 @@ class Collection:
 def stratified(y: np.ndarray, n: int, random: np.random.Generator) -> np.ndarray:
     """Return the indices of about `n` sequences: of every class its share, and at least ten."""
     chosen = []
-    for mine in (np.flatnonzero(y == c) for c in np.unique(y)):
-        size = max(round(n * len(mine) / len(y)), min(10, len(mine)))
-        chosen.append(random.permutation(mine)[:size])
+    for members in (np.flatnonzero(y == c) for c in np.unique(y)):
+        size = max(round(n * len(members) / len(y)), min(10, len(members)))
+        chosen.append(random.permutation(members)[:size])
     return np.sort(np.concatenate(chosen))
 
 
@@ -155,10 +155,10 @@ def fit_by_passes(
     margins = first.margins
     is_large = len(solver.blocks) > 2 * STRIDE
     if is_large:
-        mine = replace(solver, report=reports[0], stride=STRIDE, most=MOST_STRIDED)
-        margins = mine(C, margins, everything=False)
-    mine = replace(solver, report=reports[1], most=MOST_LAST if is_large else None)
-    margins = mine(C, margins, everything=False)
+        solve = replace(solver, report=reports[0], stride=STRIDE, most=MOST_STRIDED)
+        margins = solve(C, margins, everything=False)
+    solve = replace(solver, report=reports[1], most=MOST_LAST if is_large else None)
+    margins = solve(C, margins, everything=False)
     if not len(check):
         return replace(first, margins=margins)
     before = margins
@@ -257,8 +257,11 @@ def _drawn(block: Numbered, seed: int) -> Drawn:
     classes, counts = np.unique(y, return_counts=True)
     keys = _keys(seed, i, len(y))
     places = np.stack([np.full(len(y), i), np.arange(len(y))], axis=1)
-    about = X.lengths, classes, counts, (len(y),), (digest(X, y),), fingerprints(X)
-    return _chosen(Drawn(X, y, keys, places, *about), np.argsort(keys)[: SAMPLE + HELD_OUT])
+    drawn = Drawn(
+        X, y, keys, places, X.lengths, classes=classes, counts=counts, sizes=(len(y),),
+        digests=(digest(X, y),), fingerprints=fingerprints(X),
+    )  # fmt: skip
+    return _chosen(drawn, np.argsort(keys)[: SAMPLE + HELD_OUT])
 
 
 def _chosen(drawn: Drawn, which: np.ndarray) -> Drawn:

@@ -97,17 +97,17 @@ class Scan(Short):
         the last window also for the edges of the recording. So events do not overlap.
         """
         middles, n = self.starts + self.window / 2, len(self.labels)
-        found = []
+        events = []
         for label, run in groupby(range(n), key=lambda i: self.labels[i]):
-            mine = list(run)
+            places = list(run)
             if label is None:
                 continue
-            start = 0.0 if mine[0] == 0 else float(middles[mine[0]] - self.step / 2)
-            end = self.length if mine[-1] == n - 1 else float(middles[mine[-1]] + self.step / 2)
-            chance = self.probabilities[mine]
+            start = 0.0 if places[0] == 0 else float(middles[places[0]] - self.step / 2)
+            end = self.length if places[-1] == n - 1 else float(middles[places[-1]] + self.step / 2)
+            chance = self.probabilities[places]
             sure = chance[:, self.classes.index(label)] if label in self.classes else chance.max(1)
-            found.append(Event(start, end, label, float(sure.mean()), len(mine)))
-        return found
+            events.append(Event(start, end, label, float(sure.mean()), len(places)))
+        return events
 
 
 def scanned(
@@ -130,8 +130,10 @@ def scanned(
     chances = [chance for _, chance, _ in parts] or [np.empty((0, len(clf.classes_)))]
     typical = None if unknown is None else np.concatenate([np.empty(0), *(p[2] for p in parts)])
     unit, n = rate or 1.0, float(X.lengths[0])
-    about = starts / unit, size / unit, step / unit, n / unit, labels, clf.classes_.tolist()
-    return Scan(*about, np.concatenate(chances), typical)
+    return Scan(
+        starts / unit, window=size / unit, step=step / unit, length=n / unit, labels=labels,
+        classes=clf.classes_.tolist(), probabilities=np.concatenate(chances), typicality=typical,
+    )  # fmt: skip
 
 
 def _batches(X: Sequences, starts: np.ndarray, size: int) -> Iterator[Sequences]:
@@ -215,17 +217,10 @@ class Stream:
         return self._parts[0]
 
     def update(self, frames: Any) -> "Stream":
-        """Append frames.
+        """Append frames, and return the same stream.
 
-        Parameters
-        ----------
-        frames : array-like of shape (n_channels, n_frames) or (n_channels,), or str
-            The next frames or frame; if there is one channel, its next values or letters.
-
-        Returns
-        -------
-        self : Stream
-            The same stream.
+        `frames` is an array of shape (n_channels, n_frames), or one frame of shape (n_channels,).
+        If there is one channel, `frames` may be its next values, or a string of letters.
         """
         self._parts.append(self._checked(frames))
         if self._window is not None:
@@ -233,34 +228,16 @@ class Stream:
         return self
 
     def decision_function(self) -> np.ndarray:
-        """Return the decision values of the frames so far.
-
-        Returns
-        -------
-        decision : ndarray of shape (n_classes,) or float
-            As in `SequenceClassifier.decision_function`.
-        """
+        """Return the decision values of the frames so far, as of one sequence."""
         return self._decision()[0]
 
     def predict(self) -> Any:
-        """Return the class of the frames so far.
-
-        Returns
-        -------
-        label : object
-            One of the classes.
-        """
+        """Return the class of the frames so far."""
         clf = self._classifier
         return clf.classes_[clf.problems_.predicted(self._decision())[0]]
 
     def predict_proba(self) -> np.ndarray:
-        """Return the probability of each class given the frames so far.
-
-        Returns
-        -------
-        probabilities : ndarray of shape (n_classes,)
-            The probabilities sum to 1.
-        """
+        """Return the probability of each class given the frames so far, (n_classes,)."""
         return self._classifier.probabilities(self._decision())[0]
 
     def _decision(self) -> np.ndarray:

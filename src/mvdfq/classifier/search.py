@@ -100,13 +100,13 @@ class SequenceClassifierCV(CallbackSupportMixin, ClassifierMixin, BaseEstimator)
     def _candidates(self) -> list[dict[str, Any]]:
         """Return combinations of parameters; all values of `C` are one candidate, one matrix."""
         grids = self.param_grid or {}
-        found = []
+        candidates = []
         for grid in [grids] if isinstance(grids, Mapping) else grids:
             values = dict(grid)
             if "C" in values:
                 values["C"] = ["auto"] if "auto" in list(values["C"]) else [values["C"]]
-            found += list(ParameterGrid(values))
-        return found
+            candidates += list(ParameterGrid(values))
+        return candidates
 
     predict = _of_best("predict")
     decision_function = _of_best("decision_function")

@@ -78,7 +78,7 @@ SHARE = 8
 def lazily_fitted_kernel(
     clf: Any, blocks: Callable[[], Iterable[Any]], folder: Path
 ) -> tuple[SequenceKernel, int, int]:
-    """Return the kernel of blocks, the number of sequences, and of those that taught bins.
+    """Return the kernel of blocks, the number of sequences, and how many of them taught bins.
 
     Parts learn from every second, fourth ... sequence, whichever fit into an eighth of the limit.
     """

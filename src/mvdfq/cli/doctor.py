@@ -28,8 +28,8 @@ def doctor(format: Format = Format.human) -> None:
     }
     for name in ("mvdfq", *PACKAGES, *OPTIONAL):
         absent = "not installed" + ", optional" * (name in OPTIONAL)
-        found = version_of(name)
-        facts[name] = absent if found == "unknown" else found
+        version = version_of(name)
+        facts[name] = absent if version == "unknown" else version
     show_facts(facts | _engines(), format)
 
 

@@ -9,15 +9,15 @@ import re
 import signal
 import threading
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from mvdfq._utils.errors import HintedError
+from mvdfq._utils.errors import HintedError, ParameterError
 from mvdfq.cli import INTERRUPTED
-from mvdfq.cli.output import note
+from mvdfq.cli.output import in_words, note
 
 USAGE = 2
 CANNOT_READ_DATA = 3
@@ -64,16 +64,20 @@ def check_name(output: Path) -> None:
         raise Refused(message, "name another output", CANNOT_WRITE) from None
 
 
-def check_output(path: Path, data: Path) -> None:
+def check_output(path: Path | None, data: Path | None = None, endings: Sequence[str] = ()) -> None:
     """Raise an error for an output that cannot or must not be written, before the work."""
+    if path is None:
+        return
     check_name(path)
     problem, hint = "", "name another output"
-    if not path.parent.is_dir():
+    if endings and path.suffix not in endings:
+        raise Refused(f"{path} must end in {in_words(endings)}.", hint, USAGE)
+    if not path.absolute().parent.is_dir():
         problem = f"{path.parent} is not a folder."
         hint = "create the folder, or name another output"
     elif path.exists() and not path.is_file():
         problem = f"{path} exists and is not an ordinary file."
-    elif path.exists() and data.exists() and path.samefile(data):
+    elif path.exists() and data is not None and data.exists() and path.samefile(data):
         problem = f"{path} holds the data, which must not be replaced."
     elif not os.access(path.parent, os.W_OK):
         problem = f"{path.parent} cannot be written to."
@@ -92,6 +96,8 @@ def described(error: BaseException) -> Refused | None:
     hint = as_flags(getattr(error, "hint", ""))
     if isinstance(error, Refused):
         return Refused(message, hint, error.code, error.pointer)
+    if isinstance(error, ParameterError):
+        message = f"{FLAGS.get(error.name, error.name)} {error.problem}."
     if "SpecError" in kinds:  # the text of an option does not describe a part
         spec: Any = error
         more = f"--{spec.kind} help lists all names and parameters"
@@ -117,12 +123,12 @@ def described(error: BaseException) -> Refused | None:
 # The parameters of the library that have an option.
 NAMED = (
     "label id time group channels resample protocol drop silence labels strands recipe cache "
-    "categories missing label_pattern group_pattern profile_values skip_bad pyramid engine"
+    "categories missing label_pattern group_pattern profile_values skip_bad pyramid engine "
+    "n_jobs memory_limit window windows step preset class_weight"
 ).split()
-FLAGS = {"format": "--as"} | {name: f"--{name.replace('_', '-')}" for name in NAMED}
+FLAGS = {"format": "--as", "C": "-C"} | {name: f"--{name.replace('_', '-')}" for name in NAMED}
 NAMES = "|".join(FLAGS)
 GIVEN = re.compile(rf"(?<![\w.('\"])({NAMES})=('[^']*'|[^\s,;]+)")
-ALONE = re.compile(rf"^({NAMES}) has no meaning(.*); remove \1\.$")
 
 
 def as_flags(text: str) -> str:
@@ -138,7 +144,6 @@ def as_flags(text: str) -> str:
             value = f"'{value}'"
         return f"{FLAGS[match[1]]} {value}"
 
-    text = ALONE.sub(lambda match: f"{FLAGS[match[1]]} has no meaning{match[2]}; remove it.", text)
     text = text.replace("manifold=False and ", "")  # there is no option for it
     return GIVEN.sub(given, text).replace("--skip-bad True", "--skip-bad")  # it takes no value
 

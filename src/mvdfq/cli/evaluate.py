@@ -8,7 +8,7 @@ from typing import Any
 
 from mvdfq._utils.short import counted
 from mvdfq.cli import options as o, output
-from mvdfq.cli.errors import CANNOT_WRITE, USAGE, Refused, as_flags, check_name
+from mvdfq.cli.errors import CANNOT_WRITE, USAGE, Refused, as_flags, check_name, check_output
 from mvdfq.cli.output import Format, note, progress_bar, show_facts, show_json, show_rows, working
 from mvdfq.cli.predict import load, new_data, warn_of_training_data
 
@@ -81,11 +81,8 @@ class PageOptions:
         path, details = self.report, self.details
         if path is None:
             return
-        if path.suffix not in (".html", ".htm"):
-            raise Refused(f"--report must end in .html, got {path}.", "name another file", USAGE)
+        check_output(path, endings=(".html", ".htm"))
         check_name(path.with_suffix(".json"))  # the longest of the names beside the page
-        if not path.absolute().parent.is_dir():
-            raise Refused(f"{path.parent} is not a folder.", "make the folder first", CANNOT_WRITE)
         from mvdfq.pages.html import foreign_files
 
         for foreign in foreign_files(path)[:1]:  # .json or .csv of the user

@@ -21,7 +21,6 @@ from mvdfq.cli.output import (
     working,
 )
 from mvdfq.cli.predict import load, new_data, warn_of_training_data
-from mvdfq.cli.shared import in_words
 
 # Neither files that are left out nor another cache matter for one sequence.
 WITHOUT = (
@@ -58,7 +57,7 @@ def explain(
     """
     from mvdfq.cli.reasons import Reasons, signed
 
-    _check_drawn(output, data, (".html", ".json", *PICTURES))
+    check_output(output, data, (".html", ".json", *PICTURES))
     clf = load(model)
     asked, other = _class_of(clf, class_, "--class"), _class_of(clf, against, "--against")
     quiet, read = reading.quiet, new_data(clf, [data], reading)
@@ -128,7 +127,7 @@ def mutate(
 
     Example: mvdfq mutate peaks.mvdfq seq.fasta -o seq.svg
     """
-    _check_drawn(output, data, (".html", *PICTURES))
+    check_output(output, data, (".html", *PICTURES))
     clf = load(model)
     label = _class_of(clf, class_, "--class")
     read = new_data(clf, [data], reading)
@@ -141,23 +140,23 @@ def mutate(
         raise Refused(f"{problem}.", f"for example --region 1-{len(x)}")
     with working("deciding", reading.quiet):
         try:
-            found = clf.mutate(x, changes, label=label, region=places)
+            result = clf.mutate(x, changes, label=label, region=places)
         except ValueError as error:  # an error about a variant names its file
             where = "" if variants is None else f"{variants}: "
             hint = "check that the variants belong to this sequence" if variants else "see --help"
             raise Refused(f"{where}{error}", hint) from None
     if output is not None:
-        _write_heat_map(found, output)
+        _write_heat_map(result, output)
     if format is not Format.human:
-        pairs = zip(found.changes, found.effects.tolist(), strict=True)
-        show_rows([_row(change, effect, found.label) for change, effect in pairs], format)
+        pairs = zip(result.changes, result.effects.tolist(), strict=True)
+        show_rows([_row(change, effect, result.label) for change, effect in pairs], format)
         return
-    show_text(f"{name}: decision value {found.value:+.3f} for {found.label}")
-    strongest = [_row(change, effect, found.label) for change, effect in found.top(top)]
+    show_text(f"{name}: decision value {result.value:+.3f} for {result.label}")
+    strongest = [_row(change, effect, result.label) for change, effect in result.top(top)]
     for row in strongest:
         row |= {key: row[key] or "-" for key in ("ref", "alt")}
         row["effect"] = f"{row['effect']:+.4f}"
-    table(strongest, f"\nstrongest of {len(found.changes)} changes; positions count from 1")
+    table(strongest, f"\nstrongest of {len(result.changes)} changes; positions count from 1")
     if output is None:
         note("-o seq.svg draws a heat map, --format csv lists all changes.", reading.quiet)
 
@@ -196,7 +195,7 @@ def _variants(path: Path, name: str, n_sequences: int) -> list[tuple[int, str, s
     for lacking in (key for key in ("position", "ref", "alt") if key not in header):
         problem = f"{path}, line 1: there is no column {lacking}."
         raise Refused(problem, "the first line names the columns position, ref and alt")
-    found = []
+    changes = []
     for (i, _), row in zip(lines[1:], rows, strict=True):
         cells = dict(zip(header, map(str.strip, row), strict=False))
         if n_sequences > 1 and cells.get("name", name) != name:
@@ -207,17 +206,17 @@ def _variants(path: Path, name: str, n_sequences: int) -> list[tuple[int, str, s
             raise Refused(problem, "positions are whole numbers from 1")
         ref = "" if ref in NOTHING else ref
         for alt in alts.split(","):  # VCF may list several letters
-            found.append((int(position or 0) - 1, ref, "" if alt in NOTHING else alt))
-    if not found:
+            changes.append((int(position or 0) - 1, ref, "" if alt in NOTHING else alt))
+    if not changes:
         raise Refused(f"{path} holds no variant of {name}.", "--which chooses another sequence")
-    return found
+    return changes
 
 
-def _write_heat_map(found: Any, path: Path) -> None:
+def _write_heat_map(result: Any, path: Path) -> None:
     def draw() -> Any:
         from mvdfq.explain.figures import mutations
 
-        return mutations(found)
+        return mutations(result)
 
     figure = _drawn(draw)
     if path.suffix != ".html":
@@ -231,20 +230,12 @@ def _write_heat_map(found: Any, path: Path) -> None:
                        f"{svg[svg.index('<svg') :]}")  # fmt: skip
 
 
-def _check_drawn(output: Path | None, data: Path, endings: tuple[str, ...]) -> None:
-    """Raise an error for an output that cannot be written or ends otherwise, before the work."""
-    if output is not None:
-        check_output(output, data)
-        if output.suffix not in endings:
-            raise Refused(f"{output} must end in {in_words(endings)}.", "name another file")
-
-
 def _class_of(clf: Any, name: str | None, option: str) -> Any:
     """Return the class of this name; None stays None."""
-    found = {str(label): label for label in clf.classes_.tolist()}
-    if name is not None and name not in found:
-        raise Refused(f"{option} must be a class of the model, got {name}.", ", ".join(found))
-    return None if name is None else found[name]
+    classes = {str(label): label for label in clf.classes_.tolist()}
+    if name is not None and name not in classes:
+        raise Refused(f"{option} must be a class of the model, got {name}.", ", ".join(classes))
+    return None if name is None else classes[name]
 
 
 def _find_sequence(read: Any, which: str, data: Path) -> tuple[int, Any]:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
+from mvdfq._utils.errors import ParameterError
 from mvdfq.classifier.saving import DESCRIPTION
 from mvdfq.cli import options as o, output
 from mvdfq.cli.errors import USAGE, Refused, as_flags
@@ -68,7 +69,7 @@ def _facts_of_audio(data: Any, reading: o.DataOptions, deep: bool) -> dict[str, 
     given = reading.columns | {"label": reading.label, "silence": None}
     kept = ("label", "group") if reading.labels else ()
     for name in (name for name, value in given.items() if value is not None and name not in kept):
-        raise Refused(f"--{name} has no meaning for the format audio; remove it.")
+        raise ParameterError(name, "has no meaning for the format audio; remove it")
     with progress_bar("looking", reading.quiet) as progress:
         recipe = audio_recipe(reading.recipe, reading.silence)
         n_jobs = o.processes(data)

@@ -8,6 +8,7 @@ from typing import Any, NoReturn
 
 import typer
 
+from mvdfq._utils.errors import ParameterError
 from mvdfq.cli.errors import USAGE, Refused, as_flags
 from mvdfq.cli.output import note, note_some, progress_bar
 
@@ -103,7 +104,11 @@ class DataOptions:
             return data
         from mvdfq.io.dataset import windows
 
-        return windows(data, self.windows, self.step)
+        try:
+            return windows(data, self.windows, self.step)
+        except ParameterError as error:  # the option has another name than the parameter
+            names = {"window": "windows"}
+            raise ParameterError(names.get(error.name, error.name), *error.args[1:]) from None
 
     def parts(self, path: Path, limit: int) -> Any:
         """List a folder of more than `limit` bytes as parts; None for other data."""

@@ -73,6 +73,11 @@ def key_of(name: str) -> str:
     return "_".join(words)
 
 
+def in_words(values: Sequence[str]) -> str:
+    """Return values as text: ``a, b or c``."""
+    return " or ".join(filter(None, [", ".join(values[:-1]), *values[-1:]]))
+
+
 def command_line() -> str:
     """Return the command as it was typed."""
     return shlex.join(["mvdfq", *sys.argv[1:]])

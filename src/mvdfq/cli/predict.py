@@ -102,47 +102,44 @@ def scan(
 
     Example: mvdfq scan sounds.mvdfq garden.wav --window 5s --step 1s --unknown
     """
-    if picture is not None:
-        if picture.suffix not in (".svg", ".html"):
-            raise Refused(f"--picture must end in .svg or .html, got {picture}.", "", USAGE)
-        if len(data) > 1:
-            raise Refused("--picture shows one recording.", "name one recording", USAGE)
-        check_output(picture, data[0])
+    check_output(picture, data[0], (".svg", ".html"))
+    if picture is not None and len(data) > 1:
+        raise Refused("--picture shows one recording.", "name one recording", USAGE)
     if format is Found.audacity and len(data) > 1:
         hint = "call mvdfq scan once per recording"
         raise Refused("--format audacity writes the labels of one recording.", hint, USAGE)
     clf = load(model)
-    found = []  # the name and the scan of each recording; one file at a time is in memory
+    scans = []  # the name and the scan of each recording; one file at a time is in memory
     with progress_bar("scanning", reading.quiet) as progress:
         for i, path in enumerate(data, start=1):
             read = new_data(clf, [path], reading)
             for k, name in enumerate(read.names):
                 scanned = clf.scan(read.X[k : k + 1], window=window, step=step, unknown=unknown)
-                found.append((name, scanned))
+                scans.append((name, scanned))
             if progress is not None:
                 progress(i, len(data))
     if picture is not None:
         from mvdfq.pages.timeline import timeline_page, timeline_svg
 
-        name, first = found[0]
+        name, first = scans[0]
         drawn = timeline_svg(first)
         is_page = picture.suffix == ".html"
         text = timeline_page(drawn, name, data[0], picture) if is_page else drawn
         replace_file(picture, text.encode())
         note(f"picture: {picture}", reading.quiet)
-    _show_events(found, format)
+    _show_events(scans, format)
 
 
-def _show_events(found: list[tuple[str, Any]], format: Found) -> None:
+def _show_events(scans: list[tuple[str, Any]], format: Found) -> None:
     """Print the events; JSON holds the windows, too."""
     if format is Found.json:
-        show_json([_plain(name, scan) for name, scan in found])
+        show_json([_plain(name, scan) for name, scan in scans])
     elif format is Found.audacity:
-        for event in found[0][1].events:
+        for event in scans[0][1].events:
             label = printable(str(event.label)).replace("\t", " ")
             typer.echo(f"{event.start:.6f}\t{event.end:.6f}\t{label}")
     else:
-        rows = [row for name, scan in found for row in _rows(name, scan)]
+        rows = [row for name, scan in scans for row in _rows(name, scan)]
         show_rows(rows, Format(format.value))
 
 
@@ -190,10 +187,10 @@ def new_data(clf: Any, paths: list[Path], reading: o.DataOptions) -> Any:
     reading = replace(reading, as_=options.pop("format"), **options)
     read = _read_alike(clf, paths, reading)
     trained = (getattr(clf, "training_", None) or {}).get("sampling_rate")
-    found = getattr(read.X, "sampling_rate", None)
-    if trained and found and not 0.9 < found / trained < 1.1:
+    rate = getattr(read.X, "sampling_rate", None)
+    if trained and rate and not 0.9 < rate / trained < 1.1:
         note(
-            f"the training data have {trained:g} rows per second, these data {found:g}; "
+            f"the training data have {trained:g} rows per second, these data {rate:g}; "
             f"--resample {trained:g} brings them to the rate of the training data",
             reading.quiet,
         )
@@ -209,22 +206,22 @@ def _read_alike(clf: Any, paths: list[Path], reading: o.DataOptions) -> Any:
 
     format = getattr(clf, "source_", {}).get("format")
     wanted = KINDS.get(str(format)) or ("letters" if np.isnan(clf.ranges_in_).all() else "numbers")
-    found = KINDS.get(str(reading.as_))
+    kind = KINDS.get(str(reading.as_))
     try:
         read = reading.read(o.one_or_all(paths))
     except ReadError:
-        if (found or "numbers") != wanted and format is not None:
-            raise _of_another_kind(wanted, found or "numbers", paths) from None
+        if (kind or "numbers") != wanted and format is not None:
+            raise _of_another_kind(wanted, kind or "numbers", paths) from None
         raise
-    found = found or ("letters" if are_letters(read.X) else "numbers")
+    kind = kind or ("letters" if are_letters(read.X) else "numbers")
     n_channels = getattr(read.X, "n_rows", 1)
-    if found != wanted and ("letters" in (found, wanted) or n_channels != clf.n_channels_in_):
-        raise _of_another_kind(wanted, found, paths)
+    if kind != wanted and ("letters" in (kind, wanted) or n_channels != clf.n_channels_in_):
+        raise _of_another_kind(wanted, kind, paths)
     return read
 
 
-def _of_another_kind(wanted: str, found: str, paths: list[Path]) -> Refused:
-    message = f"the model was trained on {wanted}, but {o.shown_paths(paths)} holds {found}."
+def _of_another_kind(wanted: str, kind: str, paths: list[Path]) -> Refused:
+    message = f"the model was trained on {wanted}, but {o.shown_paths(paths)} holds {kind}."
     return Refused(message, "mvdfq inspect MODEL shows what the model expects")
 
 

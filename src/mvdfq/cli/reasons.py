@@ -83,20 +83,20 @@ class Reasons:
             both = ", both strands together" * has_both_strands(self.whole)
             what = f"regions, positions from 1{both},"
             shown = [(self.rows(), what), (self.letter_rows(), "words, with positions from 1,")]
-        found = []
+        result = []
         for (rows, which), (sign, word) in product(shown, ((1, "for"), (-1, "against"))):
-            mine = [row for row in rows if sign * row["evidence"] > 0][: self.top]
-            if mine:
-                found.append((signed(mine), f"{which} that speak {word} {self.title}"))
+            strongest = [row for row in rows if sign * row["evidence"] > 0][: self.top]
+            if strongest:
+                result.append((signed(strongest), f"{which} that speak {word} {self.title}"))
         if self.against is not None or len(self.clf.classes_) == 2:
-            return found
+            return result
         # the most probable class beside the class in question
         runner_up = next(label for label in self.chances if label != self.label)
         other = Reasons(self.clf, self.whole, self.name, self.top, runner_up, self.label)
         rows = [row for row in other.rows() if row["evidence"] > 0][:FOR_OTHER]
         speak = f"{what} that speak" if rows else "nothing speaks"
         about = f"next is {runner_up}, {self._chance(runner_up)}"
-        return [*found, (signed(rows), f"{about}; {speak} for it rather than for {self.label}")]
+        return [*result, (signed(rows), f"{about}; {speak} for it rather than for {self.label}")]
 
     def rows(self) -> list[dict[str, Any]]:
         """Return moments, or regions of letters, of either sign, the strongest first."""
@@ -128,9 +128,9 @@ class Reasons:
     @cached_property
     def _found(self) -> list[Moment]:
         """The strongest moments or regions of either sign, none weak beside the strongest."""
-        found = find_moments(self.explanation, 10**6, self.about, self.top)
-        least = LEAST * max((abs(one.evidence) for one in found), default=0)
-        kept = [one for one in found if abs(one.evidence) > least]
+        moments = find_moments(self.explanation, 10**6, self.about, self.top)
+        least = LEAST * max((abs(one.evidence) for one in moments), default=0)
+        kept = [one for one in moments if abs(one.evidence) > least]
         of_sign = [[one for one in kept if s * one.evidence > 0][: self.top] for s in (1, -1)]
         return sorted(of_sign[0] + of_sign[1], key=lambda one: -abs(one.evidence))
 
@@ -151,8 +151,8 @@ class Reasons:
 
     def word_rows(self) -> list[dict[str, Any]]:
         """Return the words with the most evidence, as they were counted."""
-        found = self.explanation.top(self.top, self.about)
-        return [{"evidence": round(one.evidence, 4), "what": one.text} for one in found]
+        reasons = self.explanation.top(self.top, self.about)
+        return [{"evidence": round(one.evidence, 4), "what": one.text} for one in reasons]
 
     def row_rows(self) -> list[dict[str, Any]]:
         """Return the rows of symbols with the most evidence."""

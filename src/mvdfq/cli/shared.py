@@ -7,7 +7,7 @@ for a whole command and carries them out, so that the command does not have to p
 import re
 import sys
 import tomllib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from contextvars import copy_context
 from dataclasses import dataclass, fields, is_dataclass
@@ -20,6 +20,7 @@ from typing import Annotated, Any, get_args, get_origin
 import typer
 
 from mvdfq.cli.errors import USAGE, Refused
+from mvdfq.cli.output import in_words
 
 # How progress is shown, and where a command computes.
 Mode = StrEnum("Mode", ["auto", "bar", "lines", "none"])
@@ -53,11 +54,6 @@ def entry_of(command: str, name: str) -> dict[str, Any]:
     table = next(tables[key] for key in (command, *SHARED) if name in tables.get(key, {}))
     entry = table[name] if isinstance(table[name], dict) else {"help": table[name]}
     return {"panel": table.get("panel"), "values": [], **entry}
-
-
-def in_words(values: Sequence[str]) -> str:
-    """Return values as text: ``a, b or c``."""
-    return " or ".join(filter(None, [", ".join(values[:-1]), *values[-1:]]))
 
 
 def with_shared(command: Callable[..., None]) -> Callable[..., None]:

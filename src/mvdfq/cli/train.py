@@ -92,9 +92,7 @@ def gram(
     """
     from mvdfq.gram.checkpoint import store_gram
 
-    check_output(output, data)
-    if output.suffix != ".npy":
-        raise Refused(f"{output} must end in .npy.", "name another output")
+    check_output(output, data, [".npy"])
     clf = parts.classifier(verbose=False)
     fitted, names = _fitted(clf, data, reading, output)
     try:

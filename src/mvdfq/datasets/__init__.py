@@ -120,8 +120,8 @@ def make_autoregressive(
     """
     shortest, longest = (n_timepoints,) * 2 if isinstance(n_timepoints, int) else n_timepoints
     if min(n_sequences, n_channels, n_classes) < 1:
-        found = f"{n_sequences}, {n_channels} and {n_classes}"
-        raise ValueError(f"n_sequences, n_channels and n_classes must be at least 1, got {found}.")
+        got = f"{n_sequences}, {n_channels} and {n_classes}"
+        raise ValueError(f"n_sequences, n_channels and n_classes must be at least 1, got {got}.")
     if not 1 <= shortest <= longest:
         wanted = "n_timepoints must be a positive length or a pair (shortest, longest)"
         raise ValueError(f"{wanted}, got shortest={shortest} and longest={longest}.")

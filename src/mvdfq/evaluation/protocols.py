@@ -20,34 +20,8 @@ MOST_FOLDS = 10
 def folds_of(
     protocol: str, y: np.ndarray, *, groups: Any = None, split: Any = None, seed: int = 0
 ) -> Folds:
-    """Yield the folds of a protocol: name, training indices, test indices.
+    """Yield the folds of a protocol, see `mvdfq.evaluate`: name, training indices, test indices.
 
-    Parameters
-    ----------
-    protocol : str
-        ``"5-fold"`` (any number): stratified cross-validation. ``"group"``: at most ten folds of
-        whole groups, stratified; up to ten groups are one fold each. ``"leave-group-out"``: one
-        fold per group, with this group as the test part. ``"group-per-class"``: the test part of
-        each fold is one group of every class, such as one album of every artist. ``"split"``: the
-        training part and the test part that `split` names.
-    y : ndarray of shape (n_sequences,)
-        Labels.
-    groups : array-like of shape (n_sequences,), default=None
-        The group of each sequence.
-    split : array-like of shape (n_sequences,), default=None
-        ``"train"`` or ``"test"`` for each sequence.
-    seed : int, default=0
-        Seed of the shuffling; k-fold protocols shuffle, and so does ``"group"`` with more than
-        ten groups.
-
-    Yields
-    ------
-    fold : tuple of str, ndarray and ndarray
-        Name, indices of the training part, indices of the test part.
-
-    Examples
-    --------
-    >>> import numpy as np
     >>> y = np.array([0, 0, 1, 1])
     >>> [(name, test.tolist()) for name, _, test in folds_of("group", y, groups=[7, 8, 7, 8])]
     [('7', [0, 2]), ('8', [1, 3])]

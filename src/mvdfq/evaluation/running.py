@@ -47,17 +47,21 @@ def evaluate(
     y : array-like of shape (n_sequences,)
         The labels of the sequences.
     protocol : str, default=None
-        How to cut the sequences into folds: ``"5-fold"`` (any number), ``"group"``,
-        ``"leave-group-out"``, ``"group-per-class"`` or ``"split"``, see `folds_of`. None means
-        ``"split"`` if `split` is given, ``"group"`` if `groups` are given, else ``"5-fold"``;
-        `Evaluation.remarks` says so if groups are held apart.
+        ``"5-fold"`` (any number): stratified cross-validation. ``"group"``: at most ten folds of
+        whole groups, stratified; up to ten groups are one fold each. ``"leave-group-out"``: one
+        fold per group, with this group as the test part. ``"group-per-class"``: the test part of
+        each fold is one group of every class, such as one album of every artist. ``"split"``: the
+        training part and the test part that `split` names. None means ``"split"`` if `split` is
+        given, ``"group"`` if `groups` are given, else ``"5-fold"``; `Evaluation.remarks` says so
+        if groups are held apart.
     groups : array-like of shape (n_sequences,), default=None
         The group of each sequence (a speaker, an album). A warning says how many groups are both
         in the training part and in the test part of a fold.
     split : array-like of shape (n_sequences,), default=None
         ``"train"`` or ``"test"`` for each sequence.
     seeds : sequence of int, default=(0,)
-        Protocols that shuffle are repeated with each seed; other protocols use no seed.
+        Protocols that shuffle (k-fold, and ``"group"`` with more than ten groups) are repeated
+        with each seed; other protocols use no seed.
     names : sequence of str, default=()
         The name of each sequence, such as `Dataset.names`, for `Evaluation.per_sequence`.
     positive : object, default=None

@@ -19,8 +19,8 @@ class Explanation:
     """Why the classifier puts a sequence into its class, exactly.
 
     `SequenceClassifier.explain` makes explanations. Every array of evidence sums to the decision
-    value of its class minus the `constant`, the mean decision value of the training sequences that
-    the sequence is compared with: those of all other classes. So evidence says what makes this
+    value of its class minus the `constant`, the mean decision value of the training sequences of
+    all other classes, which the sequence is compared with. So evidence says what makes this
     sequence different from an average sequence of another class. A pair of classes (one-vs-one,
     `between`) is compared with the midpoint of the average sequences of both classes; if there are
     only two classes, the predicted class is compared with the other class. With very many classes
@@ -155,14 +155,14 @@ class Explanation:
         for sign, wanted in [(1.0, label), (-1.0, other)]:
             if wanted in self.labels:
                 return self.labels.index(wanted), sign
-        found = [
+        pairs = [
             (abs(self.margins[c]), c, 1.0 if pair[0] == label else -1.0)
             for c, pair in enumerate(self.labels)
             if isinstance(pair, tuple) and label in pair
         ]
-        if not found:
+        if not pairs:
             raise ValueError(f"label must be one of {self.labels}, got {label!r}.")
-        return min(found)[1:]
+        return min(pairs)[1:]
 
     def between(self, first: Any, second: Any) -> "Explanation":
         """Return the explanation of one class against another class, as a single column.
@@ -210,20 +210,21 @@ class Explanation:
         """Return word `w` of a block as a reason."""
         at = slice(*block.indptr[w : w + 2])
         row, group, codes = int(block.rows[w]), block.group, block.codes[w]
-        starts, layouts, mine = block.starts[at], block.layouts[at], sign * block.shares[at, column]
-        order = np.argsort(-np.abs(mine), kind="stable")
+        starts, layouts = block.starts[at], block.layouts[at]
+        shares = sign * block.shares[at, column]
+        order = np.argsort(-np.abs(shares), kind="stable")
         offsets = np.array(self.offsets[group][layouts[order[0]]] or (0,))
         frames = starts[order] + offsets[0]
         rate = self.symbols.sampling_rate
         return Reason(
-            self.row_names[row],
-            largest_channels(self, row),
-            tuple(self.symbol_name(row, int(code)) for code in codes),
-            tuple((offsets - offsets[0]).tolist()),
-            tuple(frames.tolist()),
-            None if rate is None else float(frames[0] / rate),
-            float(mine.sum()),
-            self.are_letters,
+            row=self.row_names[row],
+            channels=largest_channels(self, row),
+            symbols=tuple(self.symbol_name(row, int(code)) for code in codes),
+            offsets=tuple((offsets - offsets[0]).tolist()),
+            frames=tuple(frames.tolist()),
+            time=None if rate is None else float(frames[0] / rate),
+            evidence=float(shares.sum()),
+            letters=self.are_letters,
         )
 
     @cached_property
@@ -307,10 +308,10 @@ class Explanation:
         text = table(["evidence", "word"], rows, f"{self.title()}, decision value {margin:+.3f}")
         if self.known_shares is None:
             return text
-        mine = sign * self.by_channel[column]
-        order = np.argsort(-np.abs(mine), kind="stable")[:10]
-        found = [(self.channels[c], float(mine[c])) for c in order]
-        return text + table(["channel", "evidence"], found)
+        evidence = sign * self.by_channel[column]
+        order = np.argsort(-np.abs(evidence), kind="stable")[:10]
+        channels = [(self.channels[c], float(evidence[c])) for c in order]
+        return text + table(["channel", "evidence"], channels)
 
 
 def largest_channels(why: Explanation, row: int) -> tuple[str, ...]:

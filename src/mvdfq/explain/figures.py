@@ -74,9 +74,9 @@ def map_of(report: Any) -> Any:
     columns = {key: np.array(data["sequences"][key]) for key in ("x", "y", "truth", "predicted")}
     figure, axes = _new_figure(7, 5)
     for c, name in enumerate(data["classes"]):
-        mine = columns["truth"] == c
+        own = columns["truth"] == c
         style = {"color": COLOURS[c % len(COLOURS)], "marker": MARKS[c % len(MARKS)]}
-        axes.scatter(columns["x"][mine], columns["y"][mine], s=16, label=_text(name), **style)
+        axes.scatter(columns["x"][own], columns["y"][own], s=16, label=_text(name), **style)
     wrong = columns["truth"] != columns["predicted"]
     axes.scatter(
         columns["x"][wrong], columns["y"][wrong], s=70, facecolors="none", edgecolors="black"
@@ -99,13 +99,13 @@ def importance(clf: Any, most: int = 30) -> Any:
     >>> X, y = mvdfq.make_autoregressive(20, 2, 30, random_state=0)
     >>> figure = mvdfq.figures.importance(mvdfq.SequenceClassifier("mvdfq-sssk", C=1).fit(X, y))
     """
-    found = clf.importance()
-    order = np.argsort(-found.log_loss[:, 0], kind="stable")[:most][::-1]
-    rise, low, high = found.log_loss[order].T
+    result = clf.importance()
+    order = np.argsort(-result.log_loss[:, 0], kind="stable")[:most][::-1]
+    rise, low, high = result.log_loss[order].T
     figure, axes = _new_figure(5, 1 + 0.22 * len(order))
     style = {"color": FOR, "ecolor": "gray", "xerr": [rise - low, high - rise]}
     axes.barh(range(len(order)), rise, **style)
-    axes.set_yticks(range(len(order)), [found.names[c] for c in order], parse_math=False)
+    axes.set_yticks(range(len(order)), [result.names[c] for c in order], parse_math=False)
     axes.set_xlabel("rise of the log loss without the channel")
     return figure
 
@@ -178,7 +178,7 @@ def _steps(axes: Any, rows: np.ndarray, rate: float | None, what: str, colours: 
 def evidence(explanation: Any, x: Any, label: Any = None) -> Any:
     """Draw each channel of a sequence over its exact evidence, and the sum of all channels below.
 
-    `explanation` is that of `x`; `label` is the class, or in one-vs-one the pair; None means the
+    `explanation` explains `x`; `label` is the class, or in one-vs-one the pair; None means the
     predicted class.
 
     Examples

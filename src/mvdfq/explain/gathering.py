@@ -23,24 +23,24 @@ def explanations(
 
     `predicted` are the places of their classes, `sums` what each term adds to `margins`.
     """
-    found: dict[int, Explanation] = {}
+    by_place: dict[int, Explanation] = {}
     terms, classes = clf.sum_.terms, clf.classes_.tolist()
     baselines = Baselines(clf.problems_.pairs, clf.class_shares_)
     for view, places in baselines.views(predicted):
-        mine = [one[places] for one in read]
-        find = _finder(terms, mine, view)
+        here = [one[places] for one in read]
+        find = _finder(terms, here, view)
         if places.size and not all(term.class_means for term in terms):
             find()  # raises an error now: not every kernel of plain words can be traced to frames
         for k, i in enumerate(places.tolist()):
-            alone = [one[k : k + 1] for one in mine]
+            alone = [one[k : k + 1] for one in here]
             added = {name: one[i] for name, one in sums.items()}
             one = _One(terms, alone, baselines, classes, find, k, margins[i], added)
             why = one.explanation(view, classes[predicted[i]], clf.channel_names)
             # a term may read fewer frames than the channels have
             if curves is not None and curves[i].shape[1] == why.symbols.data.shape[1]:
                 why = replace(why, curves=curves[i])
-            found[i] = why
-    return [found[i] for i in range(len(margins))]
+            by_place[i] = why
+    return [by_place[i] for i in range(len(margins))]
 
 
 def _finder(terms: list[FittedTerm], read: list[Any], view: View) -> Callable[[], Any]:
@@ -49,7 +49,7 @@ def _finder(terms: list[FittedTerm], read: list[Any], view: View) -> Callable[[]
     @cache
     def evidence() -> list[Sequence[Evidence]]:
         pairs = zip(terms, read, strict=True)
-        return list(zip(*(term.evidence(mine, view) for term, mine in pairs), strict=True))
+        return list(zip(*(term.evidence(x, view) for term, x in pairs), strict=True))
 
     return evidence
 
@@ -70,7 +70,7 @@ class _One:
     def explanation(self, view: View, predicted: Any, channels: list[str]) -> Explanation:
         """Return the explanation of all problems."""
         pairs = zip(self.terms, self.read, strict=True)
-        named = [(term.name, term.rows(mine, 0, channels)) for term, mine in pairs]
+        named = [(term.name, term.rows(x, 0, channels)) for term, x in pairs]
         rows, added = [one for _, one in named], self._added(view)
         return Explanation(
             labels=[self.classes[i] if j < 0 else (self.classes[i], self.classes[j])
@@ -97,7 +97,11 @@ class _One:
     @property
     def _is_known(self) -> bool:
         """Whether any term knows a word of the sequence; else the margins are guesses."""
-        return any(mine.any() for mine in self.sums.values())
+        return any(sums.any() for sums in self.sums.values())
+
+    def _of_term(self, i: int) -> Evidence:
+        """Return the evidence of term `i` for all problems; the evidence of all terms is found."""
+        return self.find()[self.k][i]
 
     def _joined(self, parts: Sequence[Evidence]) -> Evidence:
         evidence = _joined(parts)
@@ -105,7 +109,7 @@ class _One:
 
     def _added(self, view: View) -> dict[str, np.ndarray]:
         """Return what each term adds to the margins of the baseline."""
-        sums = [view.weigh(mine) for mine in self.sums.values()]
+        sums = [view.weigh(own) for own in self.sums.values()]
         if self._is_known:
             sums = [a - t.shift(view) for a, t in zip(sums, self.terms, strict=True)]
         return dict(zip(self.sums, sums, strict=True))
@@ -114,9 +118,9 @@ class _One:
         """Return margins, evidence, and what each term adds, as a view of one column sees them."""
 
         def find() -> Evidence:
-            own = [partial(lambda i: self.find()[self.k][i], i) for i in range(len(self.terms))]
-            parts = zip(self.terms, self.read, own, strict=True)
-            return self._joined([term.contrast(mine, found, view) for term, mine, found in parts])
+            pairs = enumerate(zip(self.terms, self.read, strict=True))
+            own = [term.contrast(x, partial(self._of_term, i), view) for i, (term, x) in pairs]
+            return self._joined(own)
 
         return view.weigh(self.margins), find, self._added(view)
 
@@ -134,8 +138,8 @@ def _joined(parts: Sequence[Evidence]) -> Evidence:
         """Return the words of all terms, with the rows and groups of the whole."""
         return [
             block._replace(rows=block.rows + r, group=block.group + g)
-            for mine, (r, g) in zip(words, first.tolist(), strict=False)
-            for block in mine
+            for blocks, (r, g) in zip(words, first.tolist(), strict=False)
+            for block in blocks
         ]
 
     return Evidence(

@@ -102,8 +102,8 @@ def parts_of(
     if not isinstance(by, Mapping) or not by:
         raise ValueError(f"by must be 'channels', 'terms' or a dictionary of channels, got {by!r}.")
     member = np.zeros((len(channels), len(by)))
-    for k, mine in enumerate(by.values()):
-        member[[channel_index(one, channels, "by") for one in mine], k] = 1
+    for k, members in enumerate(by.values()):
+        member[[channel_index(one, channels, "by") for one in members], k] = 1
     return [str(name) for name in by], [one @ member for one in shares]
 
 
@@ -117,8 +117,8 @@ def codes_of(y: np.ndarray, classes: list[Any]) -> np.ndarray:
     """Return the codes of labels; raises an error for a class that was not learned."""
     new = [label for label in y.tolist() if label not in classes]
     if new or not len(y):
-        found = repr(new[0]) if new else "no labels"
-        raise ValueError(f"y must hold classes that were learned, {classes}, got {found}.")
+        got = repr(new[0]) if new else "no labels"
+        raise ValueError(f"y must hold classes that were learned, {classes}, got {got}.")
     return np.array([classes.index(label) for label in y.tolist()])
 
 
@@ -137,13 +137,13 @@ def judge(
     block = np.cumsum(lengths) // BLOCK_FRAMES
     margins, parts = [], []
     for a, b in pairwise([0, *(np.flatnonzero(np.diff(block)) + 1).tolist(), len(y)]):
-        mine = [one[a:b] for one in read]
-        margins.append(sum(total.sums(mine).values(), start=total.constant))
-        found = [
+        part = [one[a:b] for one in read]
+        margins.append(sum(total.sums(part).values(), start=total.constant))
+        sums = [
             [one.by_layout.sum(axis=2) @ own for one in term.evidence(symbols, view)]
-            for term, symbols, own in zip(total.terms, mine, shares, strict=True)
+            for term, symbols, own in zip(total.terms, part, shares, strict=True)
         ]
-        parts.append(np.sum(found, axis=0))
+        parts.append(np.sum(sums, axis=0))
     return Judged(np.concatenate(margins), np.concatenate(parts), y, problems.decision, temperature)
 
 

@@ -98,9 +98,9 @@ def find_moments(
 
 def _moment(why: Explanation, piece: np.ndarray, names: list[str], at: tuple[int, int]) -> Moment:
     """Return the moment of these frames, given its evidence by channel or row and frame."""
-    rate, mine, total = why.symbols.sampling_rate, piece.sum(axis=1), float(piece.sum())
+    rate, sums, total = why.symbols.sampling_rate, piece.sum(axis=1), float(piece.sum())
     # the channels that make up half of the evidence of this sign, at most three
-    same = np.maximum(np.sign(total) * mine, 0)
+    same = np.maximum(np.sign(total) * sums, 0)
     order = np.argsort(-same, kind="stable")
     n = int(np.searchsorted(np.cumsum(same[order]), same.sum() / 2)) + 1
     largest = order[: min(n, MOST_CHANNELS)].tolist()
@@ -108,7 +108,7 @@ def _moment(why: Explanation, piece: np.ndarray, names: list[str], at: tuple[int
     if why.curves is not None and names is why.channels:
         shapes = tuple(shape_of(why.curves[c, at[0] : at[1]]) for c in largest)
     times = None if rate is None else (at[0] / rate, at[1] / rate)
-    by_channel = dict(zip(names, mine.tolist(), strict=True))
+    by_channel = dict(zip(names, sums.tolist(), strict=True))
     return Moment(at, times, tuple(names[c] for c in largest), total, shapes, by_channel)
 
 
@@ -116,12 +116,12 @@ def strongest_windows(evidence: np.ndarray, width: int, n: int) -> list[tuple[in
     """Return the `n` windows of this width with the largest sums of either sign; none overlap."""
     total = np.concatenate([[0.0], np.cumsum(evidence)])
     free = np.abs(total[width:] - total[:-width])
-    found: list[tuple[int, int]] = []
-    while len(found) < n and free.size and free.max() > 0:
+    windows: list[tuple[int, int]] = []
+    while len(windows) < n and free.size and free.max() > 0:
         start = int(free.argmax())
         free[max(start - width + 1, 0) : start + width] = 0
-        found.append((start, start + width))
-    return found
+        windows.append((start, start + width))
+    return windows
 
 
 def has_both_strands(why: Explanation) -> bool:
@@ -138,7 +138,7 @@ def _text(why: Explanation) -> str:
 
 
 def on_strand(evidence: np.ndarray, joined: bool) -> np.ndarray:
-    """Return the evidence of the given strand; that of a joined reverse complement is added."""
+    """Return the evidence of the given strand, plus the evidence of a joined reverse complement."""
     n = len(evidence) // 2
     return evidence[:n] + evidence[n + 1 :][::-1] if joined and n else evidence
 
@@ -166,7 +166,7 @@ def find_patterns(explanation: Explanation, n: int = 5, label: Any = None) -> li
     Words that several groups of layouts read from the same letters are one pattern.
     """
     column, sign = explanation.column(label)
-    found: dict[str, Counter[int]] = defaultdict(Counter)
+    places: dict[str, Counter[int]] = defaultdict(Counter)
     for block in explanation.evidence.words:
         ends = block.indptr.tolist()
         shares = (sign * block.shares[:, column]).tolist()
@@ -177,10 +177,10 @@ def find_patterns(explanation: Explanation, n: int = 5, label: Any = None) -> li
             for i in range(first, stop):
                 offsets = explanation.offsets[block.group][layouts[i]]
                 if offsets:  # a word of wildcards only holds no letter
-                    found[pattern(letters, offsets)][starts[i] + offsets[0]] += shares[i]
+                    places[pattern(letters, offsets)][starts[i] + offsets[0]] += shares[i]
     patterns = [
         Pattern(text, tuple(sorted(at, key=lambda place: -abs(at[place]))), sum(at.values()))
-        for text, at in found.items()
+        for text, at in places.items()
     ]
     return sorted(patterns, key=lambda one: (-abs(one.evidence), one.positions[0]))[:n]
 

@@ -1,6 +1,6 @@
 """What happens to the decision value if letters of a string change: exactly, by deciding again."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -15,7 +15,8 @@ BLOCK = 2**20
 # All changes of one string may have this many letters together: minutes of work.
 MOST = 2**31
 BASES, RESIDUES = "ACGT", "ACDEFGHIKLMNPQRSTVWY"
-PAIRS = str.maketrans("ACGTUNacgtun", "TGCAANtgcaan")
+# Each base, or set of bases, and its complement: R = A or G pairs with Y = T or C, and so on.
+PAIRS = str.maketrans("ACGTUNRYSWKMBVDHacgtunryswkmbvdh", "TGCAANYRSWMKVBHDtgcaanyrswmkvbhd")
 
 
 class Change(NamedTuple):
@@ -52,11 +53,11 @@ class Strand:
     def changed(self, change: Change) -> str:
         """Return the changed text; an error names a change that does not fit."""
         a, b = change.position, change.position + len(change.ref)
-        found = self.text[max(a, 0) : b]
-        if a < 0 or b > len(self.text) or found.upper() != change.ref.upper():
+        held = self.text[max(a, 0) : b]
+        if a < 0 or b > len(self.text) or held.upper() != change.ref.upper():
             raise ValueError(
                 f"position {a + 1} must hold {change.ref!r}, but the string of {len(self.text)} "
-                f"letters holds {found!r} there."
+                f"letters holds {held!r} there."
             )
         return self.text[:a] + change.alt + self.text[b:]
 
@@ -64,17 +65,24 @@ class Strand:
         """Return strings as a classifier reads them, with their reverse complements if joined."""
         if not self.joined:
             return list(texts)
-        both = [f"{text}-{reverse_strand(text)}" for text in texts]
-        codes = np.array([ord(letter) for text in both for letter in text], dtype=float)
-        offsets = offsets_of(map(len, both))
-        codes[offsets[:-1] + [len(text) for text in texts]] = np.nan
-        return Sequences(codes[np.newaxis], offsets, symbolic=(True,))
+        return joined_strands(texts, map(reverse_strand, texts))
 
 
-def reverse_strand(text: str) -> str:
-    """Return the reverse complement of a text of DNA or RNA."""
-    found = text.translate(PAIRS)[::-1]
-    return found.replace("T", "U").replace("t", "u") if "U" in text.upper() else found
+def reverse_strand(text: str, is_rna: bool | None = None) -> str:
+    """Return the reverse complement of a text; a text with the letter U is RNA."""
+    other = text.translate(PAIRS)[::-1]
+    is_rna = "U" in text.upper() if is_rna is None else is_rna
+    return other.replace("T", "U").replace("t", "u") if is_rna else other
+
+
+def joined_strands(texts: Iterable[str], others: Iterable[str]) -> Sequences:
+    """Return each text and its other strand as one sequence of letters, a gap between them."""
+    rows = []
+    for text, other in zip(texts, others, strict=True):
+        codes = np.array([*map(ord, f"{text}-{other}")], dtype=float)
+        codes[len(text)] = np.nan
+        rows.append(codes if text else codes[:0])
+    return Sequences(np.concatenate(rows)[np.newaxis], offsets_of(map(len, rows)), symbolic=(True,))
 
 
 @dataclass(frozen=True, repr=False)
@@ -121,10 +129,10 @@ class Mutations(Short):
         """
         single = [i for i, one in enumerate(self.changes) if len(one.ref) == len(one.alt) == 1]
         letters = sorted({self.changes[i].alt for i in single})
-        found = np.full((len(letters), len(self.text)), np.nan)
+        effects = np.full((len(letters), len(self.text)), np.nan)
         for i in single:
-            found[letters.index(self.changes[i].alt), self.changes[i].position] = self.effects[i]
-        return letters, found
+            effects[letters.index(self.changes[i].alt), self.changes[i].position] = self.effects[i]
+        return letters, effects
 
 
 def substitutions(text: str, first: int = 0, last: int | None = None) -> list[Change]:
@@ -132,12 +140,12 @@ def substitutions(text: str, first: int = 0, last: int | None = None) -> list[Ch
     letters = set(text.upper()) - set("N-.*X")
     alphabets = (BASES, BASES), ("ACGU", "ACGU"), (RESIDUES, RESIDUES + "BZJUO")
     fitting = (known for known, allowed in alphabets if letters <= set(allowed))
-    known, found = next(fitting, "".join(sorted(set(text)))), []
+    known, changes = next(fitting, "".join(sorted(set(text)))), []
     for i, letter in enumerate(text[first:last], first):
         own = letter if letter in known else letter.upper()
         if own in known:  # a gap or an unknown letter stays
-            found += [Change(i, letter, other) for other in known if other != own]
-    return found
+            changes += [Change(i, letter, other) for other in known if other != own]
+    return changes
 
 
 def mutate(
@@ -151,7 +159,7 @@ def mutate(
             f"decide; choose a region or fewer variants."
         )
     value = float(decide(strand.collection([strand.text]))[0])
-    texts, step, found = [strand.changed(one) for one in changes], max(BLOCK // size, 1), []
+    texts, step, decisions = [strand.changed(one) for one in changes], max(BLOCK // size, 1), []
     for a in range(0, len(texts), step):
-        found.append(decide(strand.collection(texts[a : a + step])))
-    return value, np.concatenate([*found, np.empty(0)]) - value
+        decisions.append(decide(strand.collection(texts[a : a + step])))
+    return value, np.concatenate([*decisions, np.empty(0)]) - value

@@ -54,54 +54,25 @@ class SequenceTransformer(TransformerMixin, BaseEstimator):
         super().__init_subclass__(auto_wrap_output_keys=None, **kwargs)
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Learn from the training sequences.
+        """Learn from the training sequences, and return the fitted transformer.
 
-        Parameters
-        ----------
-        X : list of array-like of shape (n_channels, n_timepoints)
-            Training sequences, or any other input of `mvdfq.check_sequences`.
-        y : array-like of shape (n_sequences,), default=None
-            Labels. A transformer of several views passes the labels on to its views; other
-            transformers ignore the labels.
-
-        Returns
-        -------
-        self : object
-            The fitted transformer.
+        `X` is a list of arrays of shape (n_channels, n_timepoints), or any other input of
+        `mvdfq.check_sequences`. `y` are the labels of the sequences: a transformer of several views
+        passes the labels on to its views, other transformers ignore the labels.
         """
         self._fit(self._read_training(X), y)
         return self
 
     def transform(self, X: Any) -> Any:
-        """Transform sequences with what `fit` learned.
+        """Return the sequences, transformed with what `fit` learned, in the same order.
 
-        Parameters
-        ----------
-        X : list of array-like of shape (n_channels, n_timepoints)
-            Sequences with the channels seen in `fit`.
-
-        Returns
-        -------
-        Z : Sequences or Symbols
-            The transformed sequences, in the same order: numbers, or the symbols of a quantizer.
+        `X` must have the channels seen in `fit`. A quantizer returns `Symbols`, other transformers
+        return `Sequences`.
         """
         return self._transform(self._read(X))
 
     def fit_transform(self, X: Any, y: Any = None) -> Any:
-        """Learn from the training sequences and transform them; the sequences are read once.
-
-        Parameters
-        ----------
-        X : list of array-like of shape (n_channels, n_timepoints)
-            Training sequences, or any other input of `mvdfq.check_sequences`.
-        y : array-like of shape (n_sequences,), default=None
-            Labels, as in `fit`.
-
-        Returns
-        -------
-        Z : Sequences or Symbols
-            The transformed training sequences, as `transform` returns them.
-        """
+        """Learn from the training sequences and transform them; the sequences are read once."""
         own = type(self).fit, type(self).transform
         if own != (SequenceTransformer.fit, SequenceTransformer.transform):
             return self.fit(X, y).transform(X)  # a class of a user, which does more than ours
@@ -120,17 +91,9 @@ class SequenceTransformer(TransformerMixin, BaseEstimator):
         return self._transform(self._read(X))  # `_fit` may have marked channels as symbolic
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
-        """Return the names of the rows that `transform` returns.
+        """Return the names of the rows that `transform` returns, (n_rows,).
 
-        Parameters
-        ----------
-        input_features : sequence of str, default=None
-            Names of the channels; None means the names seen in `fit`.
-
-        Returns
-        -------
-        names : ndarray of str
-            One name per row.
+        `input_features` are the names of the channels; None means the names seen in `fit`.
         """
         check_is_fitted(self)
         given = self.channel_names_in_ if input_features is None else input_features

@@ -56,51 +56,21 @@ class SequenceMap(TransformerMixin, BaseEstimator):
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn the alphabets, and the words that have a column.
 
-        Parameters
-        ----------
-        X : Symbols, list of integer arrays or list of str
-            Sequences of symbols; lengths may differ. For `Profile`, sequences of probabilities.
-        y : None
-            Ignored.
-
-        Returns
-        -------
-        self : object
-            The fitted kernel or features.
+        `X` is `Symbols`, a list of integer arrays or a list of str; lengths may differ. `Profile`
+        takes sequences of probabilities. `y` is ignored.
         """
         self._fit(X)
         return self
 
     def fit_transform(self, X: Any, y: Any = None) -> Any:
-        """Learn from the training sequences and transform them, in one pass where possible.
-
-        Parameters
-        ----------
-        X : Symbols, list of integer arrays or list of str
-            Sequences of symbols; lengths may differ. For `Profile`, sequences of probabilities.
-        y : None
-            Ignored.
-
-        Returns
-        -------
-        values : ndarray of shape (n_train, n_train) or (n_train, n_features_out)
-            What `transform` returns for the training sequences.
-        """
+        """Learn from the training sequences and transform them, in one pass where possible."""
         return self._framed(self.values(*self._fit(X)))
 
     def transform(self, X: Any) -> Any:
         """Compare sequences with the sequences of `fit`, or count their words.
 
-        Parameters
-        ----------
-        X : Symbols, list of integer arrays or list of str
-            Sequences of symbols; lengths may differ.
-
-        Returns
-        -------
-        values : ndarray of shape (n_sequences, n_train) or (n_sequences, n_features_out)
-            Kernel values with one column per sequence of `fit`, or a sparse `csr_array` of the
-            (embedded, weighted, normalized) counts.
+        A kernel returns an array of kernel values, (n_sequences, n_train). Features are a sparse
+        `csr_array` of counts (embedded, weighted, normalized), (n_sequences, n_features_out).
         """
         return self._framed(self.values(self.read_new(X)))
 

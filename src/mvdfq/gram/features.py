@@ -40,34 +40,17 @@ class SequenceFeatures(SequenceMap):
     kernel : Kernel, default=None
         The kernel whose words are counted; None means ``Spectrum()``. Kernels without explicit
         words (`MismatchPairs`, `Subsequence` without `max_span`) raise an error.
-    manifold : bool, default=False
-        Manifold embedding: counts of a row are divided by their sum and replaced by their
-        square roots; rows are averaged.
-    normalize : bool, default=True
-        Bring every sequence to unit length.
-    row_norm : {"none", "cosine"}, default="none"
-        ``"cosine"`` brings every row to unit length and averages.
-    row_weights : sequence of float, default=None
-        One non-negative weight per row, for its Gram matrix.
-    group_weights : sequence of float, default=None
-        One non-negative weight per group of layouts, for its Gram matrix.
-    pyramid : int, default=1
-        Number of levels of the temporal pyramid.
-    n_symbols : int or sequence of int, default=None
-        Size of the alphabet if X holds plain integers. `Mismatch` depends on this size.
-    constant_rows : {"drop", "keep", "ignore"}, default="drop"
-        What happens to rows that hold at most one symbol in all training sequences, as in
-        `SequenceKernel`.
+    manifold, normalize, row_norm : see `SequenceKernel`
+        Square roots of shares; whether sequences, or rows, are brought to unit length.
+    row_weights, group_weights, pyramid, n_symbols, constant_rows : see `SequenceKernel`
+        Weights of rows and of groups of layouts, levels of the pyramid, alphabets, constant rows.
     memory_limit : int or str, default=None
         Limit for the computation, without its input and its result: bytes, or text such as
         ``"500 MB"``. The default is 2 GiB. A collection that needs more is counted in portions,
         twice in `fit_transform` unless words are hashed. If the result does not fit into the
         memory of the machine, an error says so first.
-    n_jobs : int, default=None
-        Number of threads; -1 means all processors. Results do not depend on it.
-    engine : {"cpu", "gpu", "auto", "dask"} or str, default=None
-        Where to compute, as in `mvdfq.use_engine`; None means the engine of `use_engine`, else
-        the processor.
+    n_jobs, engine : see `SequenceKernel`
+        Number of threads, and where to compute.
     n_features : int, default=None
         Hash words to this many columns, so that no vocabulary is kept; words in the same column
         add their counts. None gives every word its own column.
@@ -99,15 +82,7 @@ class SequenceFeatures(SequenceMap):
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """Return what each column counts: row, offsets, part of the pyramid and symbols.
 
-        Parameters
-        ----------
-        input_features : None
-            Ignored.
-
-        Returns
-        -------
-        names : ndarray of shape (n_features_out,), dtype=object
-            Names such as ``"row 0, +0+1+2: 3 3 4"``.
+        A name is such as ``"row 0, +0+1+2: 3 3 4"``; `input_features` is ignored.
         """
         check_is_fitted(self)
         letters = None if self.letters_ is None else self.letters_.alphabets_

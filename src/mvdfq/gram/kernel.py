@@ -102,34 +102,12 @@ class SequenceKernel(SequenceMap):
         return self.compare(collection, None if collection is self.train_ else self.train_)[0]
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
-        """Return one name per column: the sequences of `fit`, by their index.
-
-        Parameters
-        ----------
-        input_features : None
-            Ignored.
-
-        Returns
-        -------
-        names : ndarray of shape (n_train,), dtype=object
-            ``"sequence 0"``, ``"sequence 1"``, ...
-        """
+        """Return ``"sequence 0"``, ``"sequence 1"``, ...: one column per sequence of `fit`."""
         check_is_fitted(self)
         return np.array([f"sequence {i}" for i in range(len(self.train_))], dtype=object)
 
     def diagonal(self, X: Any) -> np.ndarray:
-        """Compare every sequence with itself, before normalization.
-
-        Parameters
-        ----------
-        X : Symbols, list of integer arrays or list of str
-            Sequences of symbols; lengths may differ.
-
-        Returns
-        -------
-        own : ndarray of shape (n_sequences,)
-            ``K(x, x)``; 0 for a sequence without words.
-        """
+        """Return ``K(x, x)`` of every sequence, before normalization, 0 without words."""
         left = self.read_new(X)
         return self._gram(left, left[:0]).left / self.row_mean()
 

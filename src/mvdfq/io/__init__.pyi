@@ -6,7 +6,6 @@ from .letters.labels import (
     homology_tasks as homology_tasks,
     read_splits as read_splits,
 )
-from .letters.profiles import read_profiles as read_profiles
 from .letters.residues import (
     both_strands as both_strands,
     property_rows as property_rows,
@@ -16,7 +15,6 @@ from .letters.residues import (
 from .new_files import read_for as read_for
 from .reading import list_parts as list_parts, read as read
 from .recognition import FORMATS as FORMATS, recognise as recognise
-from .sound.audio import read_audio as read_audio
 from .sound.recipes import AUDIO_RECIPES as AUDIO_RECIPES, AudioRecipe as AudioRecipe
 from .source import ReadError as ReadError
 from .tables.arrays import write_npz as write_npz

@@ -32,8 +32,8 @@ class Strings(list[str]):
 
     def __getitem__(self, key: Any) -> Any:
         if isinstance(key, int | np.integer | slice):
-            found = super().__getitem__(key)
-            return found if isinstance(found, str) else Strings(found)
+            picked = super().__getitem__(key)
+            return picked if isinstance(picked, str) else Strings(picked)
         return Strings(list.__getitem__(self, i) for i in np.arange(len(self))[key])
 
 
@@ -218,14 +218,14 @@ def _numbered(source: Source, names: Sequence[str]) -> list[str]:
     for first, n in islice(often.items(), 1):
         told = f"{len(often)} repeated ids got numbers, such as '{first}:1'"
         source.remark(f"id {first!r} occurs {n} times; {told}")
-    used, numbers, found = set(names), Counter[str](), []
+    used, numbers, renamed = set(names), Counter[str](), []
     for name in names:
         free = name
         while name in often and (free == name or free in used):
             numbers[name] += 1
             free = f"{name}:{numbers[name]}"
-        found.append(free)
-    return found
+        renamed.append(free)
+    return renamed
 
 
 def windows(

@@ -83,8 +83,8 @@ def common_facts(data: Dataset, equal: list[list[int]], remarks: list[str]) -> d
     """Return the facts that sound has, too; `equal` holds the places of equal sequences."""
     duplicates = []
     for places in equal:
-        found = sorted({str(data.y[i]) for i in places}) if data.y is not None else []
-        told = f" (different labels: {', '.join(found)})" if len(found) > 1 else ""
+        labels = sorted({str(data.y[i]) for i in places}) if data.y is not None else []
+        told = f" (different labels: {', '.join(labels)})" if len(labels) > 1 else ""
         duplicates.append(" = ".join(str(data.names[i]) for i in places) + told)
     return {
         "classes": counts_of(data.y),
@@ -117,8 +117,8 @@ def shares_of(data: Dataset, part: np.ndarray, whole: np.ndarray) -> dict[str, f
     labels = np.full(len(data), "") if data.y is None else np.asarray(data.y).astype(str)
     classes, codes = np.unique(labels, return_inverse=True)
     parts, wholes = np.bincount(codes, part).tolist(), np.bincount(codes, whole).tolist()
-    found = zip(classes.tolist(), parts, wholes, strict=True)
-    return {label: part / whole for label, part, whole in found if whole}
+    rows = zip(classes.tolist(), parts, wholes, strict=True)
+    return {label: part / whole for label, part, whole in rows if whole}
 
 
 def idle_facts(what: str, shares: Mapping[str, float]) -> dict[str, Any]:
@@ -133,9 +133,9 @@ def lengths_of(lengths: Any) -> dict[str, Any]:
     lengths = np.asarray(lengths)
     if not lengths.size:
         return {"sequences": 0}
-    found = map(float, np.percentile(lengths, [0, 50, 100]))
+    sizes = map(float, np.percentile(lengths, [0, 50, 100]))
     names = ("shortest", "median length", "longest")
-    return {"sequences": len(lengths), **dict(zip(names, found, strict=True))}
+    return {"sequences": len(lengths), **dict(zip(names, sizes, strict=True))}
 
 
 def counts_of(values: Any) -> dict[str, int]:
@@ -156,4 +156,4 @@ def equal_places(digests: Iterable[bytes]) -> list[list[int]]:
     places = defaultdict(list)
     for i, digest in enumerate(digests):
         places[digest].append(i)
-    return [found for digest, found in places.items() if digest and len(found) > 1]
+    return [equal for digest, equal in places.items() if digest and len(equal) > 1]

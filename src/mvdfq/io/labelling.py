@@ -52,15 +52,15 @@ class Elsewhere:
     def applied(self, data: Dataset, source: Source) -> Dataset:
         """Return the data with these labels and groups; leave out sequences without them."""
         source = replace(source, remarks={}, skipped=[])
-        found: dict[str, Found | None] = {"y": None, "groups": None}
+        columns: dict[str, Found | None] = {"y": None, "groups": None}
         if self.labels is not None:
-            found["y"], found["groups"] = self._from_table(data.names, source)
+            columns["y"], columns["groups"] = self._from_table(data.names, source)
         patterns = {"y": ("label", self.label_pattern), "groups": ("group", self.group_pattern)}
         for key, (what, pattern) in patterns.items():
             if pattern is not None:
-                found[key] = _from_names(data.names, pattern, what)
+                columns[key] = _from_names(data.names, pattern, what)
         lost: dict[int, str] = {}
-        for key, values in found.items():
+        for key, values in columns.items():
             for i in (i for i, value in enumerate(values or ()) if value is None):
                 lost.setdefault(i, key)
         for i, key in lost.items():
@@ -75,7 +75,7 @@ class Elsewhere:
             source.leave_out(ReadError(place, problem, hint))
         if not (kept := [i for i in range(len(data)) if i not in lost]):
             source.fail("no sequence has a label or a group", str(source.skipped[0]))
-        known = ((key, values) for key, values in found.items() if values)
+        known = ((key, values) for key, values in columns.items() if values)
         new: Any = {key: np.array([values[i] for i in kept]) for key, values in known}
         told = tuple(dict.fromkeys([*data.remarks, *source.remarks]))
         skipped = tuple(dict.fromkeys([*data.skipped, *source.skipped]))
@@ -114,9 +114,9 @@ class Elsewhere:
         where = Source(Path("labels" if isinstance(labels, Mapping) else labels))
         if not rows:
             where.fail("the table holds no labels", "write one row per sequence")
-        found = [_rows_of_names(rows, i, names) for i in range(len(rows[0]))]
-        key = int(np.argmin([one.count(None) for one in found]))
-        if not any(found[key]):
+        matches = [_rows_of_names(rows, i, names) for i in range(len(rows[0]))]
+        key = int(np.argmin([one.count(None) for one in matches]))
+        if not any(matches[key]):
             is_table = isinstance(labels, Mapping)
             if is_table or any(SEPARATOR.search(line) for _, line in where.said()):
                 problem = f"no column holds names such as {names[0]!r}"
@@ -135,7 +135,7 @@ class Elsewhere:
             shown = [f"{kind} {repr(header[i]) if header else f'column {i}'}" for kind, i in told]
             source.remark("labels: " + "; ".join(shown))
         columns = {
-            kind: [None if row is None else row[place] or None for row in found[key]]
+            kind: [None if row is None else row[place] or None for row in matches[key]]
             for kind, place in places.items()
         }
         return columns["label"], columns.get("group")
@@ -164,7 +164,7 @@ class Elsewhere:
 
 def _from_names(names: Sequence[str], pattern: str, kind: str) -> Found:
     """Return the part in parentheses of each last part of a path, or else of the whole name."""
-    expression, found = compiled(pattern, f"{kind}_pattern"), []
+    expression, parts = compiled(pattern, f"{kind}_pattern"), []
     if not expression.groups:
         problem = f"{kind}_pattern '{pattern}' has no group"
         raise ValueError(f"{problem}; put the {kind} in parentheses.")
@@ -172,8 +172,8 @@ def _from_names(names: Sequence[str], pattern: str, kind: str) -> Found:
     for name in names:
         match = None if "/" in pattern else expression.search(name.rpartition("/")[2])
         match = match or expression.search(name)
-        found.append((match[part] if match else None) or None)
-    return found
+        parts.append((match[part] if match else None) or None)
+    return parts
 
 
 def _forms(name: str) -> list[str]:
@@ -192,13 +192,13 @@ def _rows_of_names(rows: Rows, column: int, names: Sequence[str]) -> list[list[s
     whole = _unique([(form, row) for name, row in exact.items() for form in _forms(name)]) | exact
     bare = _unique([(form, row) for name, row in exact.items() for form in _forms(_base(name))])
     often = Counter(map(_base, names))
-    found = []
+    matches = []
     for name in names:
         short = _forms(_base(name)) if often[_base(name)] == 1 else []
         tries = ((whole, _forms(name)), (bare, _forms(name)), (whole, short))
         held = (table[form] for table, forms in tries for form in forms if form in table)
-        found.append(next(held, None))
-    return found
+        matches.append(next(held, None))
+    return matches
 
 
 def _unique(pairs: Sequence[tuple[str, list[str]]]) -> dict[str, list[str]]:

@@ -93,38 +93,38 @@ def as_trained(clf: Any, path: Path, given: dict[str, Any]) -> dict[str, Any]:
     """Return the options of `read` for new data: what the user says now, then what was said."""
     source = getattr(clf, "source_", {})
     stored = source.get("columns") or {}
-    found = {key: stored[key] for key in KEPT if key in stored} | given
+    options = {key: stored[key] for key in KEPT if key in stored} | given
     usual = None if "id" in given else source.get("format")
-    kind = given.get("format") or _kind(path, usual, found)
+    kind = given.get("format") or _kind(path, usual, options)
     same = kind == source.get("format")
     if kind not in TIMES:
-        found = dict(given)
+        options = dict(given)
     elif not same:  # only channels and rate mean the same in another format
-        found = {key: found[key] for key in ("resample",) if key in found} | given
+        options = {key: options[key] for key in ("resample",) if key in options} | given
     if kind in TIMES and clf.channel_names_in_ is not None:
-        found.setdefault("channels", list(clf.channel_names_in_))
+        options.setdefault("channels", list(clf.channel_names_in_))
     elif kind in TIMES and "drop" in stored:  # without a header, columns have numbers
-        found.setdefault("drop", stored["drop"])
+        options.setdefault("drop", stored["drop"])
     if kind == "csv-folder":
-        found.pop("id", None)
+        options.pop("id", None)
     if same and kind in (*TEXT, "parquet") and "label" not in given and "labels" not in given:
         table = glimpsed(Glimpse(path)) if path.is_file() else None
         label = stored.get("label")  # if the new table has this column, too
-        found["label"] = label if table is not None and label in table.header else None
+        options["label"] = label if table is not None and label in table.header else None
     if kind == "audio" and source.get("recipe"):
-        found.setdefault("recipe", AudioRecipe(**source["recipe"]))
+        options.setdefault("recipe", AudioRecipe(**source["recipe"]))
     for key, format in (("strands", "fasta"), ("profile_values", "profiles")):
         if kind == format and source.get(key):
-            found.setdefault(key, source[key])
-    return {**found, "format": kind}
+            options.setdefault(key, source[key])
+    return {**options, "format": kind}
 
 
 def _kind(path: Path, stored: str | None, options: dict[str, Any]) -> str:
     """Return the format of new data; a table of text has the format of the training table."""
     try:
-        found = recognise(path, **options)
+        kind = recognise(path, **options)
     except ReadError:
         if stored not in TEXT or not path.is_file():
             raise
         return str(stored)
-    return str(stored) if stored in TEXT and found in TEXT and path.is_file() else found
+    return str(stored) if stored in TEXT and kind in TEXT and path.is_file() else kind

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from mvdfq._utils.errors import ParameterError
 from mvdfq._utils.threads import Report
 from mvdfq.io.dataset import Dataset
 from mvdfq.io.labelling import Elsewhere, person_remarks
@@ -79,6 +80,7 @@ def read(
         Which column, attribute or part of a FASTA header holds the label: a name, or a number
         that counts from 0; ``"none"`` if a table has no labels. If no column is called a label,
         the only end of a wide table that can hold labels is taken; a long table has no labels.
+        In .npz and .mat files, `label` and `group` name arrays.
     id, time, group : str or int, default=None
         Columns of a table, by name or number; ``"none"`` if a table does not have the column. By
         default columns are recognised by name and content, and `Dataset.remarks` says how. Times
@@ -108,7 +110,10 @@ def read(
         ``"both"`` reads FASTA as DNA, each sequence with its reverse complement, as
         `both_strands` does; predict with the same option.
     profile_values : {"log-odds", "probabilities"}, default=None
-        The numbers of profiles, as in `read_profiles`.
+        The numbers of profiles, 20 channels in alphabetic order of the amino acids. Log-odds, the
+        default, are the scores of a PSSM, or emissions as bits over the background frequencies of
+        Robinson and Robinson. `mvdfq.Profile` takes probabilities: the emissions, or the background
+        times the exponential of 0.3176 times the score, divided by their sum.
     label_pattern, group_pattern : str, default=None
         Regular expression whose first part in parentheses finds the label or the group in the
         name of a sequence; with a slash, in the path within the folder.
@@ -167,7 +172,7 @@ def read(
     lost = None if "missing" in record.options else options.pop("missing", None)
     for name in options:  # rather than ignore what the user asks for
         if name not in record.options:
-            raise ValueError(f"{name} has no meaning for the format {record.name}; remove {name}.")
+            raise ParameterError(name, f"has no meaning for the format {record.name}; remove it")
     options |= _given({"n_jobs": n_jobs, "elsewhere": elsewhere.gives_labels or None})
     with warnings.catch_warnings():
         if elsewhere.gives_labels:  # say nothing of classes that will not be the classes
@@ -200,7 +205,7 @@ def _from_memory(X: Any, columns: dict[str, Any], strands: str, source: Source) 
     """Read a table, tables, or Biopython's sequences."""
     if _is_list(X) and all(type(one).__module__.startswith("Bio.") for one in X):
         for name in columns.keys() - {"label", "group"}:
-            raise ValueError(f"{name} has no meaning for letters; remove {name}.")
+            raise ParameterError(name, "has no meaning for letters; remove it")
         records: Any = from_biopython(X)
         return read_fasta(records, skip_bad=source.skip_bad, strands=strands, **columns)
     if not all(map(is_table, X if _is_list(X) else [X])):
@@ -212,7 +217,7 @@ def _from_memory(X: Any, columns: dict[str, Any], strands: str, source: Source) 
 def _with_missing(data: Dataset, missing: Sequence[Any]) -> Dataset:
     """Return the data with NaN in place of these numbers."""
     if isinstance(data.X, list):
-        raise ValueError("missing has no meaning for letters; remove missing.")
+        raise ParameterError("missing", "has no meaning for letters; remove it")
     lost = np.isin(data.X.data, [float(value) for value in missing])
     X = check_sequences(list(data.X.with_data(np.where(lost, np.nan, data.X.data))))
     return replace(data, X=replace(data.X, data=X.data, offsets=X.offsets))

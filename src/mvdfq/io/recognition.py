@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from mvdfq._utils.errors import ParameterError
 from mvdfq.io.dataset import Dataset, check_kept, joined_parts
 from mvdfq.io.letters import fasta, profiles
 from mvdfq.io.letters.profiles import is_profile
@@ -58,7 +59,7 @@ RECIPE = ("recipe", "silence", "cache", "n_jobs")
 LETTERS = ("fasta", "fa", "faa", "fna", "fastq", "fq", "gb", "gbk", "sto")
 PROFILES = ("pssm", "hmm", "hhm")
 HEADER = ("label", "group", "strands")
-FIRST = ("time_first",)
+ARRAYS = ("time_first", "label", "group")
 WIDE = ("label", "id", "group", "missing")
 FOLDER = (*(name for name in COLUMNS if name != "id"), "elsewhere")
 # In the order in which they are tried: a long table is also a wide table.
@@ -68,9 +69,9 @@ RECORDS: list[Format] = [
     Format("profiles", is_profile, profiles.read, ("profile_values",), PROFILES, False),
     Format("ts", ts.KEY, ts.read_ts, (), ("ts",)),
     Format("arff", series_rows.KEY, series_rows.read_arff, ("label",), ("arff",)),
-    Format("npz", ".npy", arrays.read_npz, FIRST, ("npz",)),
-    Format("npy", b"\x93NUMPY", arrays.read_npy, FIRST, ("npy",)),
-    Format("mat", b"MATLAB 5.0", binary.read_mat, FIRST, ("mat",)),
+    Format("npz", ".npy", arrays.read_npz, ARRAYS, ("npz",)),
+    Format("npy", b"\x93NUMPY", arrays.read_npy, ARRAYS[:1], ("npy",)),
+    Format("mat", b"MATLAB 5.0", binary.read_mat, ARRAYS, ("mat",)),
     Format("parquet", b"PAR1", binary.read_arrow, COLUMNS, ("parquet",)),
     Format("feather", b"ARROW1", binary.read_arrow, COLUMNS, ("feather",)),
     Format("xlsx", "xl/workbook.xml", binary.read_excel, COLUMNS, ("xlsx",)),
@@ -120,7 +121,7 @@ def find_format(
     named = {record.name: record for record in RECORDS}
     if name:
         if name not in named:
-            raise ValueError(f"format must be one of {', '.join(named)}; got {name!r}.")
+            raise ParameterError("format", f"must be one of {', '.join(named)}, got {name!r}")
         return named[name]
     whole = Glimpse(path, options)
     for record in () if is_part else RECORDS:
@@ -191,11 +192,11 @@ def _pairs(folder: Path) -> dict[tuple[str, str], list[Path]]:
     """Training and test file of each data set and format in a folder."""
     if not folder.is_dir():
         return {}
-    found: dict[tuple[str, str], dict[str, Path]] = {}
+    files: dict[tuple[str, str], dict[str, Path]] = {}
     for path in sorted(folder.iterdir()):
         if match := PART.fullmatch(path.name):
-            found.setdefault((match[1], match[3].lower()), {})[match[2].lower()] = path
-    pairs = {key: [parts["train"], parts["test"]] for key, parts in found.items() if len(parts) > 1}
+            files.setdefault((match[1], match[3].lower()), {})[match[2].lower()] = path
+    pairs = {key: [parts["train"], parts["test"]] for key, parts in files.items() if len(parts) > 1}
     for part in (part for parts in pairs.values() for part in parts):
         check_inside(part, folder)
     return pairs
@@ -210,16 +211,16 @@ def read_paths(
     # A folder of tables is one data set, even if two of its tables look like a pair.
     may_be_two = record.is_series and bool(record.extensions)
     datasets: list[Dataset] = []
-    found = record
+    kind = record
     for path in paths:
         files = parts_of(path, record if is_named else None) if may_be_two else [path]
         parts: list[Dataset] = []
         for i, file in enumerate(files):
             # The training and the test file of a data set may have different formats.
             if may_be_two and not is_named and (datasets or parts):
-                found = find_format(file, options, is_part=True)
+                kind = find_format(file, options, is_part=True)
             one = replace(source, path=file, part=(i, len(files)), skipped=[], remarks={})
-            parts.append(read_file(found, one, options))
+            parts.append(read_file(kind, one, options))
         datasets.append(joined_parts(path, parts, ["train", "test"]))
     return reduce(Dataset.joined, datasets)
 

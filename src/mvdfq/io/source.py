@@ -68,15 +68,15 @@ def check_inside(path: Path, folder: str | Path) -> None:
 
 def files_in(folder: Path, ending: re.Pattern[str] = re.compile("")) -> list[Path]:
     """Return the files below a folder whose names end so, in order, without hidden files."""
-    found = []
+    files = []
     for path in sorted(folder.rglob("*")):
         name = path.relative_to(folder).as_posix()
         is_wanted = ending.search(name) and not re.search(r"(^|/)\.", name)
         # a pipe would be waited for; a link that leads nowhere is kept, and refused
         if is_wanted and (path.is_file() or not path.exists()):
             check_inside(path, folder)
-            found.append(path)
-    return found
+            files.append(path)
+    return files
 
 
 def state_of(file: str | Path | int) -> State:

@@ -36,7 +36,7 @@ def contents(
 ) -> dict[str, Any]:
     """Return the panels of a report as plain numbers; `report` is told after each panel."""
     about = {**about, "classifier": " ".join(repr(run.estimator).split())}
-    found = names_of(run, about)
+    data = names_of(run, about)
     panels: dict[str, Callable[[Run], Any]] = {
         "verdict": verdict,
         "confusions": confusions,
@@ -48,10 +48,10 @@ def contents(
         "health": health,
     }
     for k, (key, make) in enumerate(panels.items(), 1):
-        found[key] = make(run)
+        data[key] = make(run)
         report(k, len(panels))
-    found["sequences"] = _sequences(run, found["map"].pop("x"), found["map"].pop("y"))
-    return tidy(found)
+    data["sequences"] = _sequences(run, data["map"].pop("x"), data["map"].pop("y"))
+    return tidy(data)
 
 
 def names_of(run: Run, about: dict[str, Any]) -> dict[str, Any]:
@@ -101,14 +101,14 @@ def sound_files(path: Path, names: Sequence[str]) -> list[Path | None] | None:
     import soundfile
 
     folder = path if path.is_dir() else path.parent
-    found = [folder / name for name in names]
-    if not found or not found[0].is_file():
+    files = [folder / name for name in names]
+    if not files or not files[0].is_file():
         return None
     try:
-        soundfile.info(found[0])
+        soundfile.info(files[0])
     except (RuntimeError, OSError, TypeError):  # TypeError: a raw file does not say its format
         return None
-    return [file if file.is_file() else None for file in found]
+    return [file if file.is_file() else None for file in files]
 
 
 def clips_of(run: Run, data: dict[str, Any], audio: Sequence[Any]) -> dict[str, Any]:

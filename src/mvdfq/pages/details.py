@@ -31,16 +31,16 @@ def details(run: Run, n: int | None) -> list[dict[str, Any]]:
     points = int(np.clip(2 * bins, 40, MOST_POINTS))
     # a classifier keeps what it prepared to tell two classes apart, until it is asked for others
     pair = {p: (int(run.fold_of[p]), int(run.predicted[p]), other_class(run, p)) for p in places}
-    found = {}
+    made = {}
     for (f, _, other), same in groupby(sorted(places, key=pair.__getitem__), pair.__getitem__):
-        mine = list(same)
+        alike = list(same)
         try:
-            whys: list[Any] = list(explanations(run.model(f), run.X[run.tested[mine]]))
+            whys: list[Any] = list(explanations(run.model(f), run.X[run.tested[alike]]))
         except ValueError as error:  # not every kernel counts words
-            whys = [str(error)] * len(mine)
-        for place, why in zip(mine, whys, strict=True):
-            found[place] = _detail(run, f, place, other, points, why)
-    return [found[place] for place in places]
+            whys = [str(error)] * len(alike)
+        for place, why in zip(alike, whys, strict=True):
+            made[place] = _detail(run, f, place, other, points, why)
+    return [made[place] for place in places]
 
 
 def other_class(run: Run, place: int) -> int:
@@ -82,7 +82,7 @@ def _channels(
     strength = np.ones(len(x)) if evidence is None else np.abs(evidence).sum(axis=1)
     shown = np.sort(np.argsort(-strength, kind="stable")[:MOST_CHANNELS])
     edges = bin_edges(x.shape[1], points if x.shape[1] <= points else points // 2)
-    found: dict[str, Any] = {
+    result: dict[str, Any] = {
         "edges": edges.tolist(),
         "channels": shown.tolist(),
         "curves": [
@@ -92,9 +92,9 @@ def _channels(
         "total": None if total is None else sums(total, edges).tolist(),
     }
     if evidence is not None:
-        found["evidence"] = sums(evidence[shown], edges).tolist()
-        found["by_channel"] = evidence.sum(axis=1).tolist()
-    return found
+        result["evidence"] = sums(evidence[shown], edges).tolist()
+        result["by_channel"] = evidence.sum(axis=1).tolist()
+    return result
 
 
 def _reasons(run: Run, f: int, why: Explanation, place: int, joined: bool) -> dict[str, Any]:
@@ -103,16 +103,16 @@ def _reasons(run: Run, f: int, why: Explanation, place: int, joined: bool) -> di
     words = [{"evidence": one.evidence, "text": one.text, "frame": one.frames[0],
               "span": one.offsets[-1] + 1} for one in why.top(WORDS, label)]  # fmt: skip
     if why.are_letters:
-        found = find_moments(why, 2 * MOMENTS, label)
+        moments = find_moments(why, 2 * MOMENTS, label)
     else:
-        found = find_moments(why, len(why.by_time[0]), label, MOMENTS)
-        found.sort(key=lambda one: one.evidence < 0)  # moments for the class first
+        moments = find_moments(why, len(why.by_time[0]), label, MOMENTS)
+        moments.sort(key=lambda one: one.evidence < 0)  # moments for the class first
     return {
         "margin": float(why.margins[0]),
         "constant": float(why.constant[0]),
         "compared": any(term.class_means for term in clf.terms_),
         "moments": [{"evidence": one.evidence, "what": one.what, "frames": list(one.frames)}
-                    for one in found],
+                    for one in moments],
         "words": [] if joined else words,
         "neighbours": [_neighbour(run, clf, *near) for near in nearest(run, place, NEIGHBOURS)],
     }  # fmt: skip
@@ -136,7 +136,7 @@ def chosen(run: Run, n: int | None) -> np.ndarray:
     doubt = np.argsort(run.confidence, kind="stable")
     total = len(right) if n is None else min(n, len(right))
     members = [doubt[(run.truth[doubt] == c) & right[doubt]] for c in range(len(run.labels))]
-    first = [int(mine[-1]) for mine in members if len(mine)][: max(total // 3, 1)]
+    first = [int(own[-1]) for own in members if len(own)][: max(total // 3, 1)]
     wrong = doubt[~right[doubt]][::-1]
     order = dict.fromkeys([*first, *wrong.tolist(), *doubt.tolist()])
     return np.array(list(order)[:total], dtype=np.int64)

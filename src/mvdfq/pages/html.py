@@ -126,11 +126,11 @@ def foreign_files(page: Path) -> list[Path]:
     """Return the files beside a page that writing its numbers would destroy."""
     foreign = []
     for suffix, start in OURS.items():
-        path, found = page.with_suffix(suffix), b""
+        path, beginning = page.with_suffix(suffix), b""
         if path.is_file():
             with open(path, "rb") as file:
-                found = file.read(len(start))
-        if path.exists() and (not path.is_file() or found not in (b"", start.encode())):
+                beginning = file.read(len(start))
+        if path.exists() and (not path.is_file() or beginning not in (b"", start.encode())):
             foreign.append(path)
     return foreign
 

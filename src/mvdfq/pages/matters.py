@@ -21,7 +21,7 @@ def matters(run: Run) -> dict[str, Any]:
     """Return what would be lost without each channel and each term, and on which sequences."""
     kept = list(run.recorder.kept.values())
     if run.knows_training and all(len(clf.lost_) for clf in kept):
-        found = np.mean([clf.lost_ for clf in kept], axis=0)
+        losses = np.mean([clf.lost_ for clf in kept], axis=0)
         source = f"training sequences that were held out ({counted(len(kept), 'classifier')})"
     else:
         places = _places(run)
@@ -29,12 +29,12 @@ def matters(run: Run) -> dict[str, Any]:
             judged = list(_judged(run, places))
         except (UnknownShares, ValueError) as error:  # not every kernel counts words
             return {"channels": None, "terms": None, "source": "", "note": str(error)}
-        found = lost(judged, None if run.groups is None else run.groups[run.tested[places]])
+        losses = lost(judged, None if run.groups is None else run.groups[run.tested[places]])
         source = f"{len(places)} judged sequences"
     names, n = [term.name for term in run.model(0).terms_], len(run.channel_names)
     return {
-        "channels": _plain(Importance(run.channel_names, found[:n, 0], found[:n, 1], source)),
-        "terms": _plain(Importance(names, found[n:, 0], found[n:, 1], source)),
+        "channels": _plain(Importance(run.channel_names, losses[:n, 0], losses[:n, 1], source)),
+        "terms": _plain(Importance(names, losses[n:, 0], losses[n:, 1], source)),
         "source": source,
         "note": "",
     }
@@ -44,12 +44,13 @@ def of_model(clf: Any) -> dict[str, Any] | None:
     """Return what a model knows about its channels; None if it knows nothing."""
     if clf.n_channels_in_ < 2 or not len(clf.lost_):
         return None
-    found = clf.importance()
-    return {"channels": _plain(found), "terms": None, "source": found.source, "note": ""}
+    importance = clf.importance()
+    return {"channels": _plain(importance), "terms": None, "source": importance.source, "note": ""}
 
 
-def _plain(found: Importance) -> list[dict[str, Any]]:
-    rows = zip(found.names, found.log_loss.tolist(), found.accuracy.tolist(), strict=True)
+def _plain(importance: Importance) -> list[dict[str, Any]]:
+    rises, falls = importance.log_loss.tolist(), importance.accuracy.tolist()
+    rows = zip(importance.names, rises, falls, strict=True)
     return [{"name": name, "log_loss": rise, "accuracy": fall} for name, rise, fall in rows]
 
 
@@ -70,10 +71,10 @@ def _judged(run: Run, places: np.ndarray) -> Iterator[Judged]:
     if not len(places):
         raise ValueError("No judged sequence has a class that was learned.")
     for f in np.unique(run.fold_of[places]):
-        clf, mine = run.model(int(f)), places[run.fold_of[places] == f]
+        clf, judged = run.model(int(f)), places[run.fold_of[places] == f]
         shares = all_shares(clf.terms_, run.channel_names)
-        codes = [clf.classes_.tolist().index(run.labels[c]) for c in run.truth[mine]]
-        read = clf.sum_.read(clf.varying(run.X[run.tested[mine]]))
+        codes = [clf.classes_.tolist().index(run.labels[c]) for c in run.truth[judged]]
+        read = clf.sum_.read(clf.varying(run.X[run.tested[judged]]))
         about = clf.sum_, clf.problems_, clf.class_shares_, clf.temperature_
         yield judge(*about, read, np.array(codes), shares)
 
@@ -82,7 +83,7 @@ def removal(run: Run, protocol: dict[str, Any]) -> list[dict[str, Any]] | None:
     """Return the accuracy without each channel, by evaluating again; None if one channel."""
     if run.X.n_rows < 2:
         return None
-    found, names, symbolic = [], run.X.channel_names, run.X.symbolic
+    rows, names, symbolic = [], run.X.channel_names, run.X.symbolic
     for c in range(run.X.n_rows):
         data = np.delete(run.X.data, c, axis=0)
         names_left = names and (*names[:c], *names[c + 1 :])
@@ -90,5 +91,5 @@ def removal(run: Run, protocol: dict[str, Any]) -> list[dict[str, Any]] | None:
         X = replace(run.X, data=data, channel_names=names_left, symbolic=symbolic_left)
         result = evaluate(clone(run.estimator), X, run.y, **protocol)
         fall = run.evaluation.accuracy - result.accuracy
-        found.append({"channel": c, "accuracy": result.accuracy, "lost": fall})
-    return found
+        rows.append({"channel": c, "accuracy": result.accuracy, "lost": fall})
+    return rows

@@ -31,8 +31,8 @@ def verdict(run: Run) -> dict[str, Any]:
     """Return accuracy with its interval, folds and groups, the baselines, and the protocol."""
     plain = run.evaluation.to_dict()
     elsewhere = "classes", "confusion"
-    found = {key: value for key, value in plain.items() if key not in elsewhere}
-    return {**found, "n_folds": len(plain["folds"]), "baselines": _baselines(run)}
+    measures = {key: value for key, value in plain.items() if key not in elsewhere}
+    return {**measures, "n_folds": len(plain["folds"]), "baselines": _baselines(run)}
 
 
 def _baselines(run: Run) -> list[dict[str, Any]]:
@@ -67,7 +67,7 @@ def describe(X: Sequences) -> tuple[np.ndarray, str]:
         return np.array([mean_and_variance(x.astype(float)) for x in X]), "mean and variance"
     letters = [np.unique(row[~np.isnan(row)]) for row in X.data]
     counts = [
-        [(row[:, None] == mine).sum(axis=0) for row, mine in zip(x, letters, strict=True)]
+        [(row[:, None] == known).sum(axis=0) for row, known in zip(x, letters, strict=True)]
         for x in X
     ]
     sizes = np.maximum(X.lengths, 1)[:, None]
@@ -123,7 +123,7 @@ def _sets(run: Run, p: np.ndarray) -> dict[str, Any]:
     return {
         "asked": COVERAGE,
         "coverage": float(hits.mean()),
-        "by_class": [float(hits[mine].mean()) if mine.any() else None for mine in members],
+        "by_class": [float(hits[own].mean()) if own.any() else None for own in members],
         "mean_size": float(sizes.mean()),
         "empty": float((sizes == 0).mean()),
         "several": float((sizes > 1).mean()),
@@ -138,13 +138,13 @@ def _calibration(run: Run) -> list[dict[str, Any]]:
         {
             "low": b / BINS,
             "high": (b + 1) / BINS,
-            "n": int(mine.sum()),
-            "confidence": float(sure[mine].mean()),
-            "accuracy": float(right[mine].mean()),
-            "accuracy_95": run.interval_of(mine),
+            "n": int(inside.sum()),
+            "confidence": float(sure[inside].mean()),
+            "accuracy": float(right[inside].mean()),
+            "accuracy_95": run.interval_of(inside),
         }
         for b in range(BINS)
-        if (mine := place == b).any()
+        if (inside := place == b).any()
     ]
 
 

@@ -109,10 +109,10 @@ class Run:
         p_values = self.recorder.p_values[: self.n_folds]
         self.p_values = None if any(p is None for p in p_values) else self._by_class(p_values)
 
-    def interval_of(self, mine: np.ndarray) -> list[float]:
+    def interval_of(self, which: np.ndarray) -> list[float]:
         """Return the 95 % interval of the share of right predictions among some judged ones."""
-        groups = None if self.groups is None else self.groups[self.tested[mine]]
-        return list(share_interval((self.truth == self.predicted)[mine], groups))
+        groups = None if self.groups is None else self.groups[self.tested[which]]
+        return list(share_interval((self.truth == self.predicted)[which], groups))
 
     def model(self, f: int) -> Any:
         """Return the classifier of fold `f`; a classifier that was not kept is fitted again."""

@@ -20,19 +20,10 @@ CELLS = 90
 
 def nearest(run: Run, place: int, n: int) -> list[tuple[int, float]]:
     """Return the `n` training sequences most like a judged sequence, with kernel values."""
-    f, i, known = int(run.fold_of[place]), int(run.tested[place]), run.similarities
-    model, train = run.model(f), run.recorder.trains[f]
-    if known is None:
-        near = model.neighbours(run.X[[i]], n)
-        return [(int(train[k.index]) if len(train) else k.index, k.similarity) for k in near]
-    row, numbers = known[place], np.arange(known.shape[1])
-    if run.knows_training:
-        others = np.flatnonzero(run.sides[f])
-    else:  # a fitted classifier may be asked about its training sequences
-        numbers = model.train_index_
-        others = np.flatnonzero(~np.isin(numbers, model.training_places(run.X[[i]])[0]))
-    order = others[np.argsort(-row[others], kind="stable")[:n]]
-    return [(int(numbers[j]), float(min(row[j], 1.0))) for j in order]
+    f, i = int(run.fold_of[place]), int(run.tested[place])
+    train = run.recorder.trains[f]
+    near = run.model(f).neighbours(run.X[[i]], n)
+    return [(int(train[k.index]) if len(train) else k.index, k.similarity) for k in near]
 
 
 def atlas(run: Run) -> dict[str, Any]:
@@ -70,12 +61,12 @@ def discriminants(K: np.ndarray, rows: np.ndarray, truth: np.ndarray) -> np.ndar
     component.
     """
     n = int(np.clip(len(K) // PER_AXIS, 2, MOST_AXES))
-    found = KernelPCA(n, kernel="precomputed", eigen_solver="dense").fit(K)
-    used = np.flatnonzero(found.eigenvalues_ > 1e-12)
-    components, axes = found.transform(rows)[:, used], np.zeros((len(rows), 0))
+    pca = KernelPCA(n, kernel="precomputed", eigen_solver="dense").fit(K)
+    used = np.flatnonzero(pca.eigenvalues_ > 1e-12)
+    components, axes = pca.transform(rows)[:, used], np.zeros((len(rows), 0))
     if len(np.unique(truth)) > 1 and used.size and len(truth) > len(np.unique(truth)):
         lda = LinearDiscriminantAnalysis(solver="eigen", shrinkage=SHRINKAGE)
-        axes = lda.fit(found.transform(K)[:, used], truth).transform(components)
+        axes = lda.fit(pca.transform(K)[:, used], truth).transform(components)
     return np.hstack([axes, components, np.zeros((len(rows), 2))])[:, :2]
 
 

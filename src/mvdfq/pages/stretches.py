@@ -30,7 +30,7 @@ Found = tuple[int, Moment]
 
 def stretches(run: Run) -> list[list[dict[str, Any]]]:
     """Return the strongest stretches of each class; none if the kernel does not count words."""
-    found: list[list[Found]] = [[] for _ in run.labels]
+    candidates: list[list[Found]] = [[] for _ in run.labels]
     classes, best = [], []
     try:
         for f, places in _places(run).items():
@@ -39,23 +39,23 @@ def stretches(run: Run) -> list[list[dict[str, Any]]]:
             for place, first, why in whys:
                 c = int(run.truth[place])
                 moments = find_moments(why, CANDIDATES, run.labels[c])
-                mine = [(place, replace(one, frames=(first + one.frames[0], first + one.frames[1])))
-                        for one in moments]  # fmt: skip
-                found[c] += mine
+                own = [(place, replace(one, frames=(first + one.frames[0], first + one.frames[1])))
+                       for one in moments]  # fmt: skip
+                candidates[c] += own
                 classes.append(c)
-                best.append([_strongest(why, label, mine) for label in run.labels])
+                best.append([_strongest(why, label, own) for label in run.labels])
     except ValueError:  # not every kernel counts words
         return [[] for _ in run.labels]
     truth, known = np.array(classes), np.array(best)
     return [
-        [_entry(run, one, known[:, c], truth == c) | logo(one[1], mine) for one in chosen(mine)]
-        for c, mine in enumerate(found)
+        [_entry(run, one, known[:, c], truth == c) | logo(one[1], own) for one in chosen(own)]
+        for c, own in enumerate(candidates)
     ]
 
 
 def _places(run: Run) -> dict[int, list[int]]:
     """Return judged sequences of every class, by the classifier that explains them."""
-    lengths, found = np.minimum(run.X.lengths[run.tested], LONGEST), defaultdict(list)
+    lengths, by_fold = np.minimum(run.X.lengths[run.tested], LONGEST), defaultdict(list)
     for c, label in enumerate(run.labels):
         members = np.flatnonzero(run.truth == c)
         mean = max(lengths[members].mean(), 1) if len(members) else 1
@@ -64,8 +64,8 @@ def _places(run: Run) -> dict[int, list[int]]:
             f = int(run.fold_of[place])
             f = f if f in run.recorder.kept else 0
             if label in run.recorder.classes[f].tolist():
-                found[f].append(place)
-    return found
+                by_fold[f].append(place)
+    return by_fold
 
 
 def _pieces(run: Run, places: list[int]) -> tuple[Sequences, list[int]]:
@@ -81,20 +81,20 @@ def _pieces(run: Run, places: list[int]) -> tuple[Sequences, list[int]]:
     return replace(X, data=data, offsets=offsets), firsts.tolist()
 
 
-def _strongest(why: Explanation, label: Any, mine: list[Found]) -> float:
+def _strongest(why: Explanation, label: Any, moments: list[Found]) -> float:
     """Return the strongest evidence for a class in a stretch of the same length."""
-    if not mine or not any(label in np.atleast_1d(one) for one in why.labels):
+    if not moments or not any(label in np.atleast_1d(one) for one in why.labels):
         return -np.inf
     column, sign = why.column(label)
-    first, stop = mine[0][1].frames
+    first, stop = moments[0][1].frames
     evidence = on_strand(sign * why.by_time[column], has_both_strands(why))
     total = np.cumsum(np.append(0.0, evidence))
     return float((total[stop - first :] - total[: first - stop]).max(initial=-np.inf))
 
 
-def chosen(found: list[Found]) -> list[Found]:
+def chosen(candidates: list[Found]) -> list[Found]:
     """Return the strongest stretches of different sequences, unlike channels or letters first."""
-    order = sorted((f for f in found if f[1].evidence > 0), key=lambda f: -f[1].evidence)
+    order = sorted((f for f in candidates if f[1].evidence > 0), key=lambda f: -f[1].evidence)
     unlike: dict[Any, Found] = {}
     for place, one in order:
         if all(place != other for other, _ in unlike.values()):
@@ -105,8 +105,8 @@ def chosen(found: list[Found]) -> list[Found]:
     return sorted([*taken.items()][:SHOWN], key=lambda f: -f[1].evidence)
 
 
-def _entry(run: Run, found: Found, best: np.ndarray, mine: np.ndarray) -> dict[str, Any]:
-    place, one = found
+def _entry(run: Run, stretch: Found, best: np.ndarray, inside: np.ndarray) -> dict[str, Any]:
+    place, one = stretch
     x, (a, b) = run.X[int(run.tested[place])], one.frames
     like, names = best >= LIKE * one.evidence, run.channel_names
     first, last = max(a - (b - a) // 2, 0), min(b + (b - a) // 2, x.shape[1])
@@ -117,8 +117,8 @@ def _entry(run: Run, found: Found, best: np.ndarray, mine: np.ndarray) -> dict[s
         "frames": [a, b],
         "evidence": one.evidence,
         "what": "" if one.letters else one.what,
-        "in_class": [int(like[mine].sum()), int(mine.sum())],
-        "in_others": [int(like[~mine].sum()), int((~mine).sum())],
+        "in_class": [int(like[inside].sum()), int(inside.sum())],
+        "in_others": [int(like[~inside].sum()), int((~inside).sum())],
         "window": [first, last],
         "channels": shown,
         "curves": [curve(x[c, first:last], MOST_POINTS) for c in shown],
@@ -126,7 +126,7 @@ def _entry(run: Run, found: Found, best: np.ndarray, mine: np.ndarray) -> dict[s
     }
 
 
-def logo(one: Moment, found: list[Found]) -> dict[str, Any]:
+def logo(one: Moment, others: list[Found]) -> dict[str, Any]:
     r"""Return the letters of a stretch and of like stretches of its class, piled up by position.
 
     Of every sequence, the stretch that agrees best is moved to where most letters are the same, and
@@ -137,9 +137,9 @@ def logo(one: Moment, found: list[Found]) -> dict[str, Any]:
     if not one.letters:
         return {"logo": None, "n_logo": 0}
     size = len(one.letters)
-    alphabet = {letter for _, other in found for letter in other.letters}
+    alphabet = {letter for _, other in others for letter in other.letters}
     best: dict[int, tuple[int, str]] = {}
-    for place, other in found:
+    for place, other in others:
         for shift in range(-(size // 2), size // 2 + 1):
             moved = "".join(other.letters[i + shift] if 0 <= i + shift < len(other.letters) else " "
                             for i in range(size))  # fmt: skip

@@ -119,7 +119,7 @@ def missing(rows: Iterable[Row]) -> list[tuple[Row, str]]:
     """
     rows = [*rows]
     n_protocols = len({row.protocol for row in rows if row.protocol})
-    found = []
+    places = []
     for same in grouped(rows, lambda row: (row.place, row.note), measured=False).values():
         lacking: dict[str, list[str]] = {}
         for row in same:
@@ -129,8 +129,8 @@ def missing(rows: Iterable[Row]) -> list[tuple[Row, str]]:
             for name, cuts in lacking.items()
             if cuts
         ]
-        found.append((same[0], "; ".join(where)))
-    return found
+        places.append((same[0], "; ".join(where)))
+    return places
 
 
 def verdict(result: Result) -> tuple[str, str]:

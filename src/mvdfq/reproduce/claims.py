@@ -80,14 +80,14 @@ def claims(rows: Sequence[Row]) -> list[dict[str, Any]]:
     same method differently. `ours` is by protocol and reading, None if a side was not measured.
     """
     known = {(row.line, row.published) for row in rows}
-    found = []
+    judged = []
     for claim in all_claims():
         before, after = (_by_place()[side[0]] for side in (claim.before, claim.after))
         is_quoted = before.setting == LITERATURE
         if not ({*claim.after} & known and (is_quoted or {*claim.before} & known)):
             continue
         published = MEASURES[claim.measure](before.value or 0, after.value or 0)
-        found.append(
+        judged.append(
             {
                 "line": claim.line,
                 "says": claim.says,
@@ -100,7 +100,7 @@ def claims(rows: Sequence[Row]) -> list[dict[str, Any]]:
                 "ours": _ours(claim, rows, is_quoted) or None,
             }
         )
-    return found
+    return judged
 
 
 def _ours(claim: Claim, rows: Sequence[Row], is_quoted: bool) -> dict[str, dict[str, float]]:

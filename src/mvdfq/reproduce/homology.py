@@ -64,12 +64,12 @@ def ranked(
     records: dict[str, dict[str, Record]] = {}
     for method in methods:
         keys = {family: record_key(method, family, data) for family in data.classes}
-        mine = {f: record for f, key in keys.items() if (record := store.get(key)) is not None}
-        records[str(method)] = mine
-        lacking = [task for task in data.tasks if task.family not in mine and not kept]
+        done = {f: record for f, key in keys.items() if (record := store.get(key)) is not None}
+        records[str(method)] = done
+        lacking = [task for task in data.tasks if task.family not in done and not kept]
         for task, record in rank_families(method, lacking, data, n_jobs, memory_limit):
             store.put(keys[task.family], record)
-            mine[task.family] = record
+            done[task.family] = record
             if progress is not None:
                 progress(sum(map(len, records.values())), len(methods) * len(keys))
     return records

@@ -144,19 +144,19 @@ def stored(name: str, **read: Callable[[str], Any]) -> list[dict[str, Any]]:
 
 @cache
 def _all() -> list[Figure]:
-    found = []
+    every = []
     for entry in stored("published.csv", line=int):
         text = entry.pop("value")
         is_number = re.fullmatch(r"\d+(\.\d+)?(e-\d+)?", text)  # not a setting, such as a range
-        found.append(Figure(**entry, text=text, value=float(text) if is_number else None))
-    return found
+        every.append(Figure(**entry, text=text, value=float(text) if is_number else None))
+    return every
 
 
 @cache
 def cells(table: str) -> list[Cell]:
     """Return the cells of a table, in the order of the paper."""
-    mine = [entry for entry in stored("settings.csv") if entry.pop("table") == table]
-    return [Cell(**entry | {"methods": tuple(methods(entry["methods"]))}) for entry in mine]
+    entries = [entry for entry in stored("settings.csv") if entry.pop("table") == table]
+    return [Cell(**entry | {"methods": tuple(methods(entry["methods"]))}) for entry in entries]
 
 
 def methods(text: str) -> list[Any]:

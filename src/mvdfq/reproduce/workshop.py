@@ -147,13 +147,13 @@ class Workshop:
         self, K: np.ndarray, y: np.ndarray, groups: Any, seed: int, method, folds: int = FOLDS
     ) -> list[tuple[Problems, Trained]]:
         """Train the schemes of a method on classes 0, 1, ...; every class has a member."""
-        penalties, found = CANDIDATES if method.C is None else [method.C], []
+        penalties, machines = CANDIDATES if method.C is None else [method.C], []
         for scheme in [method.scheme] if method.scheme else SCHEMES:
             problems = Problems(len(np.unique(y)), scheme)
             trainer = Trainer(problems, y, np.ones(len(y)), groups, folds, seed, self.n_jobs)
             # these kernel values do not depend on which clips an inner fold learns from
-            found.append((problems, trainer(lambda _: K, penalties)))
-        return found
+            machines.append((problems, trainer(lambda _: K, penalties)))
+        return machines
 
     def _score(self, method: Any, data: MusicSet, some: np.ndarray, groups, seed) -> float:
         """Return the accuracy of a method in inner folds, with its best C and scheme."""

@@ -13,6 +13,7 @@ import numpy as np
 from scipy.sparse import issparse
 
 from mvdfq._utils.checks import check_choice, is_number
+from mvdfq._utils.errors import ParameterError
 from mvdfq.sequences.containers import Ragged, Sequences, is_table, offsets_of, unmasked
 
 SAME_LENGTH = "all rows of a sequence must have the same length."
@@ -285,5 +286,5 @@ def _check_names(names: Sequence[str] | None, sequences: Sequences) -> tuple[str
 def check_sampling_rate(rate: Any, name: str = "sampling_rate") -> Any:
     """Return the sampling rate; refuse a rate that is neither None nor a positive number."""
     if rate is not None and not (is_number(rate) and 0 < rate < np.inf):
-        raise ValueError(f"{name} must be a positive number, got {rate!r}.")
+        raise ParameterError(name, f"must be a positive number, got {rate!r}")
     return rate

@@ -65,13 +65,13 @@ class Ragged:
                 raise TypeError(f"{problem}; {hint}.")
         # a type in the other byte order has another name
         if data.ndim != 2 or str(data.dtype).removeprefix("torch.") not in self._dtypes:
-            found = f"an array of {data.dtype} with {data.ndim} dimensions"
-            problem = f"data must be a 2-D array of one of the types {self._dtypes}, got {found}"
+            got = f"an array of {data.dtype} with {data.ndim} dimensions"
+            problem = f"data must be a 2-D array of one of the types {self._dtypes}, got {got}"
             raise ValueError(f"{problem}; mvdfq.check_sequences reads other arrays.")
         offsets, n_frames, names = self.offsets, data.shape[1], self.channel_names
         if offsets.dtype != np.int64 or offsets.ndim != 1 or not offsets.size:
-            found = f"an array of {offsets.dtype} with shape {offsets.shape}"
-            raise ValueError(f"offsets must be a list of int64 numbers, got {found}.")
+            got = f"an array of {offsets.dtype} with shape {offsets.shape}"
+            raise ValueError(f"offsets must be a list of int64 numbers, got {got}.")
         if (offsets[0], offsets[-1]) != (0, n_frames) or (offsets[1:] < offsets[:-1]).any():
             wanted = f"run from 0 to the number of frames in data, {n_frames}, and must not fall"
             raise ValueError(f"offsets must {wanted}; got {offsets[:8].tolist()}.")
@@ -215,9 +215,9 @@ def check_lengths(parts: Mapping[str, Ragged]) -> None:
     for name, part in others:
         if not np.array_equal(part.offsets, reference.offsets):
             i = int(np.argmax(part.lengths != reference.lengths))
-            found = f"sequence {i} has {reference.lengths[i]} and {part.lengths[i]} frames"
+            got = f"sequence {i} has {reference.lengths[i]} and {part.lengths[i]} frames"
             hint = "put a transformer that shortens sequences before or after the stack"
-            raise ValueError(f"Views {first!r} and {name!r} differ in length: {found}; {hint}.")
+            raise ValueError(f"Views {first!r} and {name!r} differ in length: {got}; {hint}.")
 
 
 def is_table(X: Any) -> bool:

@@ -116,14 +116,14 @@ def from_long_table(
     (array([3, 7]), ('x', 'y'), [[0.1, 0.5], [2.0, 1.0]])
     """
     check_sampling_rate(sampling_rate)
-    found = columns_of(table)
+    given = columns_of(table)
     id, time = (
-        found.known.get(key, name) if name == key and name not in found.arrays else name
+        given.known.get(key, name) if name == key and name not in given.arrays else name
         for key, name in (("id", id), ("time", time))
     )
     keys = [id, time, *(name for name in (label, group) if name is not None)]
-    names = [c for c in found.arrays if c not in keys] if channels is None else list(channels)
-    columns = _columns(found.arrays, [*keys, *names])
+    names = [c for c in given.arrays if c not in keys] if channels is None else list(channels)
+    columns = _columns(given.arrays, [*keys, *names])
     symbolic = _check_categories(categories or {}, names, columns)
     for name in (id, time):
         for line in np.flatnonzero(is_missing(columns[name])):

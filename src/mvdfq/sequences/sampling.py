@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from mvdfq._utils.errors import ParameterError
 from mvdfq.sequences.containers import Sequences, offsets_of
 
 UNITS = {"ms": 0.001, "s": 1.0, "min": 60.0, "h": 3600.0}
@@ -20,15 +21,16 @@ def frames_of(duration: Any, rate: float | None, name: str) -> int:
     match = DURATION.fullmatch(str(duration)) if isinstance(duration, str | int) else None
     if match is None:
         wanted = "a number of frames, or a duration such as '5s', '500ms' or '2min'"
-        raise ValueError(f"{name} must be {wanted}, got {duration!r}.")
+        raise ParameterError(name, f"must be {wanted}, got {duration!r}")
     number, unit = float(match[1]), match[2]
     if unit is not None and rate is None:
         wanted = "a number of frames, since the sampling rate is not known"
         hint = "in a table, time='NAME:ms' says the unit of the times, which gives the rate"
-        raise ValueError(f"{name} must be {wanted}, got {duration!r}; {hint}.")
+        raise ParameterError(name, f"must be {wanted}, got {duration!r}", hint)
     frames = number if unit is None else number * UNITS[unit.lower()] * float(rate or 0)
     if round(frames) < 1 or (unit is None and frames != round(frames)):
-        raise ValueError(f"{name} must be at least one frame, in whole frames, got {duration!r}.")
+        wanted = "at least one frame, in whole frames"
+        raise ParameterError(name, f"must be {wanted}, got {duration!r}")
     return round(frames)
 
 

@@ -1,4 +1,4 @@
-r"""Evidence, its words, and what it is compared with: an average sequence of other classes.
+r"""Evidence and its words, compared with an average sequence of other classes.
 
 A standardized word of root share :math:`\phi_u` and weight :math:`w_u` has the evidence
 
@@ -125,7 +125,7 @@ def _mixed(values: np.ndarray, weights: np.ndarray) -> np.ndarray:
 class Baselines:
     """What the problems of a classifier are compared with.
 
-    `pairs` are those of `Problems`; `shares` are the shares of the classes in training.
+    `pairs` are the pairs of `Problems`; `shares` are the shares of the classes in training.
     """
 
     pairs: list[tuple[int, int]]

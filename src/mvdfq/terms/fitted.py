@@ -240,7 +240,7 @@ class ReadingTerm(FittedTerm):
         return self.reader.read_new(encode(self.encoders, X))
 
     def evidence(self, read: Any, view: View) -> list[Evidence]:
-        """Return the evidence in each sequence; it adds up to `sums`, whatever the view."""
+        """Return the evidence in each sequence; the evidence adds up to `sums` in every view."""
         return find_evidence(self, read)
 
     def channel_shares(self, n_channels: int) -> np.ndarray:

@@ -85,7 +85,7 @@ class Margins(Short):
 
 
 class FoldMachine(NamedTuple):
-    """The machine of an inner fold: its coefficients of all sequences, and those it may judge."""
+    """The machine of an inner fold: coefficients of all sequences, and the sequences to judge."""
 
     check: np.ndarray
     coefficients: np.ndarray
@@ -188,9 +188,9 @@ def fit_temperature(decision: np.ndarray, y: np.ndarray, sample_weight: np.ndarr
 def _trust(gains: np.ndarray, sample_weight: np.ndarray) -> float:
     """Return how much of a temperature to believe, given what it gains in each label.
 
-    A gain is the log probability of a label, less that of a guess. With `t`, the mean gain in
-    standard errors, the share is ``1 - 1 / t**2``, as James and Stein shrink a mean, but at least
-    LEAST_TRUST. benchmarks/bench_probabilities.py measures what this gains.
+    A gain is the log probability of a label, less the log probability of a guess. With the mean
+    gain `t` in standard errors, the share is ``1 - 1 / t**2``, as James and Stein shrink a mean,
+    but at least LEAST_TRUST. benchmarks/bench_probabilities.py measures what this gains.
     """
     weight = sample_weight / sample_weight.sum()
     mean = float(weight @ gains)

@@ -121,7 +121,7 @@ class Calibration(Short):
     """What held-out sequences score for their own classes, and the spreads of all classes.
 
     `scores` (n_held_out, 2) holds the negative decision values and the relative distances, `y` the
-    codes of the classes, `sizes` and `strays` are those of `Spread`.
+    codes of the classes, `sizes` and `strays` as in `Spread`.
     """
 
     scores: np.ndarray

@@ -13,6 +13,7 @@ from sklearn.utils import assert_all_finite, column_or_1d, compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight
 
+from mvdfq._utils.errors import ParameterError
 from mvdfq._utils.threads import Report
 from mvdfq.terms.svm import FoldMachine, Margins, Problems, fit_margins, fit_temperature
 from mvdfq.terms.typical import Calibration, Spread, inverse, nearness_in, spread_sizes
@@ -251,7 +252,7 @@ def weights_of_classes(class_weight: Any, classes: np.ndarray, counts: np.ndarra
         # a part of the data, such as a fold, may lack a class
         if strange and len(class_weight) - len(strange) < len(places):
             known = ", ".join(map(repr, places))
-            raise ValueError(f"class_weight names {strange[0]!r}; the classes are {known}.")
+            raise ParameterError("class_weight", f"names {strange[0]!r}; the classes are {known}")
         class_weight = {places[label]: w for label, w in class_weight.items() if label in places}
     every = np.repeat(np.arange(len(classes)), counts)
     return compute_sample_weight(class_weight, every)[np.cumsum(counts) - 1]

@@ -98,8 +98,8 @@ def _check_problems(clf: Any) -> None:
 def _check_reading(term: Any, n: int) -> None:
     """Check that encoders and readers belong together: they read a collection of nothing."""
     steps = steps_of(*term.encoders)
-    found = steps[0].n_channels_in_ if steps else term.n_channels_in
-    require_equal(found, n, "a term must read n_channels_in_={} channels")
+    n_read = steps[0].n_channels_in_ if steps else term.n_channels_in
+    require_equal(n_read, n, "a term must read n_channels_in_={} channels")
     try:
         if steps:
             term.read(steps[0]._nothing())
@@ -287,8 +287,8 @@ def _check_task_words(words: dict[Any, np.ndarray], plan: Any, name: str) -> Non
     lengths = {(r, t): task.length for r in rows for t, (_, task) in enumerate(plan.tasks(r))}
     same = words.keys() == lengths.keys()
     require(same, f"{name} must hold words for each of {len(lengths)} tasks, got other tasks")
-    for (r, t), found in words.items():
-        fits = found.shape[1] == lengths[r, t] and (found < max(plan.n_symbols[r], 1)).all()
+    for (r, t), listed in words.items():
+        fits = listed.shape[1] == lengths[r, t] and (listed < max(plan.n_symbols[r], 1)).all()
         require(fits, f"{name} must hold words of symbols of row {r}, got other words")
 
 

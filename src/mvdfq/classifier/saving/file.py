@@ -208,8 +208,8 @@ def _array(archive: zipfile.ZipFile, name: str, passport: dict, path: Any) -> np
     with archive.open(name) as file:
 
         def check(shape: tuple[int, ...], claimed: np.dtype) -> None:
-            found = list(shape), claimed, file.tell()
-            require(found == (passport["shape"], dtype, whole - size), problem)
+            header = list(shape), claimed, file.tell()
+            require(header == (passport["shape"], dtype, whole - size), problem)
 
         array = guarded_array(file, check)
     if _passport(array) != passport:

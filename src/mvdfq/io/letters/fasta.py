@@ -78,10 +78,10 @@ def records_of(path: Path) -> list[Record]:
         raise ReadError(path, f"the file is damaged ({error})"[:200]) from None
 
 
-def from_biopython(found: Iterable[Any]) -> list[Record]:
+def from_biopython(sequences: Iterable[Any]) -> list[Record]:
     """Return Biopython's records, or its bare sequences, as records."""
     records = []
-    for i, one in enumerate(found, 1):
+    for i, one in enumerate(sequences, 1):
         id = str(getattr(one, "id", i))
         about = str(getattr(one, "description", "")).removeprefix(id).strip()
         about = "" if about.startswith("<unknown") else about
@@ -232,7 +232,7 @@ def _finder(source: Source, where: str | int | None, what: str) -> Callable[[Rec
     word = rf"^(?:\S++\s++){{{where}}}(\S++)"
     expression = compiled(where if isinstance(where, str) else word, what)
 
-    def found(record: Record) -> str:
+    def find(record: Record) -> str:
         match = expression.search(record.header)
         text = match and match[1 if expression.groups else 0]
         if text is None:
@@ -240,7 +240,7 @@ def _finder(source: Source, where: str | int | None, what: str) -> Callable[[Rec
             source.fail(problem, f"looked for {where!r}")
         return text
 
-    return found
+    return find
 
 
 def read(source: Source, **options: Any) -> Dataset:

@@ -26,40 +26,10 @@ Lines = list[tuple[int, str]]
 
 
 def read_profiles(path: str | Path, *, values: str = "log-odds", skip_bad: bool = False) -> Dataset:
-    r"""Read profiles: PSI-BLAST's ASCII PSSM, HMMER3's ``.hmm`` or HH-suite's ``.hhm``.
+    """Read a file of one or several models, or a folder of files of one format.
 
-    Parameters
-    ----------
-    path : str or Path
-        A file, which may hold several models, or a folder of files of one format. If all files
-        lie in sub-folders, the sub-folders are the classes.
-    values : {"log-odds", "probabilities"}, default="log-odds"
-        Log-odds are the unchanged scores of a PSSM. Emissions become bits over the background
-        frequencies of Robinson and Robinson; an emission below 0.0001 counts as 0.0001.
-        Probabilities, which `mvdfq.Profile` takes, are the unchanged emissions, or proportional
-        to the background times the exponential of 0.3176 times the score.
-    skip_bad : bool, default=False
-        Leave out bad files and list them in `Dataset.skipped`.
-
-    Returns
-    -------
-    dataset : Dataset
-        20 channels, the amino acids in alphabetic order of their letters. A name is the path of
-        the file within the folder, without the ending, or the name of the model if the file
-        holds several models.
-
-    Examples
-    --------
-    >>> from pathlib import Path
-    >>> from tempfile import TemporaryDirectory
-    >>> from mvdfq.io import read_profiles
-    >>> letters = " ".join("ARNDCQEGHILKMFPSTWYV")
-    >>> with TemporaryDirectory() as folder:
-    ...     path = Path(folder, "d1.pssm")
-    ...     _ = path.write_text(f"\n{letters}\n 1 M {'-1 ' * 19} 4\n 2 A 5 {'-2 ' * 19}\n")
-    ...     data = read_profiles(path)
-    >>> data.names, data.X[0][[0, 17]]
-    (['d1'], array([[-1.,  5.], [ 4., -2.]], dtype=float32))
+    If all files lie in sub-folders, the sub-folders are the classes. A name is the path of the file
+    within the folder, or the name of the model if the file holds several models.
     """
     check_choice(values, "values", ("log-odds", "probabilities"))
     source = Source(Path(path), skip_bad)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from mvdfq._utils.checks import check_choice
+from mvdfq.explain.mutations import joined_strands, reverse_strand
 from mvdfq.sequences.check import check_collection
 from mvdfq.sequences.containers import Sequences, offsets_of
 
@@ -25,9 +26,6 @@ ALPHABETS = {
 UNKNOWN = {"protein": "X", "dna": "N", "rna": "N"}
 # Only ASCII letters change: str.upper would turn letters of other scripts into residues.
 TO_UPPER = str.maketrans(string.ascii_lowercase, string.ascii_uppercase)
-# Each base, or set of bases, and its complement: R = A or G pairs with Y = T or C, and so on.
-PAIRS = "RY SS WW KM BV DH NN XX -- .."
-COMPLEMENTS = {"dna": f"AT CG {PAIRS}", "rna": f"AU CG {PAIRS}"}
 # The order of channels wherever there is one channel per amino acid.
 AMINO_ACIDS = "ACDEFGHIKLMNPQRSTVWY"
 # The amino acids that an odd letter stands for: it is read as their mean, or as a missing value,
@@ -93,9 +91,7 @@ def reverse_complement(sequence: str, alphabet: str = "dna") -> str:
     if (bad := stranger(sequence, alphabet)) is not None:
         problem = f"{sequence[bad]!r} at position {bad + 1} is not a letter of {alphabet!r}"
         raise ValueError(f"{problem}; letters are {ALPHABETS[alphabet]!r}, in either case.")
-    pairs = (COMPLEMENTS[alphabet] + " " + COMPLEMENTS[alphabet].lower()).split()
-    table = {ord(pair[i]): pair[1 - i] for pair in pairs for i in (0, 1)}
-    return sequence.translate(table)[::-1]
+    return reverse_strand(sequence, is_rna=alphabet == "rna")
 
 
 def both_strands(X: Iterable[str], alphabet: str = "dna") -> Sequences:
@@ -127,12 +123,8 @@ def both_strands(X: Iterable[str], alphabet: str = "dna") -> Sequences:
     >>> SequenceKernel(Spectrum(2)).fit_transform(X).round(6)
     array([[1., 1.], [1., 1.]])
     """
-    rows = []
-    for x in _check_strings(X):
-        codes = np.array([*map(ord, x + "-" + reverse_complement(x, alphabet))], dtype=float)
-        codes[len(x)] = np.nan
-        rows.append(codes if x else codes[:0])
-    return Sequences(np.concatenate(rows)[np.newaxis], offsets_of(map(len, rows)), symbolic=(True,))
+    strings = _check_strings(X)
+    return joined_strands(strings, (reverse_complement(x, alphabet) for x in strings))
 
 
 def substitution_rows(X: Iterable[str], matrix: str = "BLOSUM62") -> Sequences:

@@ -36,49 +36,10 @@ def read_audio(
     cache: str | Path | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Dataset:
-    r"""Read sound files as sequences of MFCC.
+    """Read sound files as sequences of MFCC, in the order of their names or of `metadata.csv`.
 
-    WAV, FLAC, OGG, Opus, MP3 and AU are recognised by content, not by extension; AAC and m4a are
-    read if ffmpeg is installed. All channels are mixed to one channel. Names that begin with a dot
-    are ignored, and files beside the class folders that are not sound.
-
-    An error names a file that is empty, damaged, not sound, silent, shorter than a window or
-    longer than the recipe allows. A class with one file is read, with a warning.
-
-    Parameters
-    ----------
-    path : str, Path or list of these
-        A folder with one sub-folder per class (files may lie deeper), a folder with a table
-        ``metadata.csv`` (columns ``file_name,label[,group]``), or files without labels: a folder
-        of files, a list of files or a single file.
-    recipe, silence, skip_bad, n_jobs, cache, progress : see `mvdfq.io.read`
-        `Dataset.remarks` names the share of frames of digital silence. By default the first
-        problem is raised: first problems of the folder, then of the files, by name. The cache
-        finds features by the content of the file and the recipe; the variable MVDFQ_CACHE_SIZE
-        limits its size (2 GiB), and entries used longest ago go first.
-
-    Returns
-    -------
-    dataset : Dataset
-        Sequences in the order of their names, or in the order of `metadata.csv`.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> import numpy as np, soundfile
-    >>> from mvdfq.io import read_audio
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     for name in ["high/anna_1.wav", "high/ben_1.wav", "low/anna_1.wav", "low/ben_1.wav"]:
-    ...         hertz = 880 if name.startswith("high") else 110
-    ...         (Path(folder) / name).parent.mkdir(exist_ok=True)
-    ...         tone = np.sin(2 * np.pi * hertz * np.arange(8000) / 8000)
-    ...         soundfile.write(Path(folder) / name, tone, 8000)
-    ...     data = read_audio(folder)
-    >>> data.X.n_rows, data.X.lengths, data.X.sampling_rate
-    (13, array([98, 98, 98, 98]), 100.0)
-    >>> data.y.tolist()
-    ['high', 'high', 'low', 'low']
+    `path` is a folder with one sub-folder per class, a folder with `metadata.csv`, or files without
+    labels. The first problem is raised: problems of the folder come first, then those of files.
     """
     recipe, workers = audio_recipe(recipe, silence), n_threads(n_jobs)
     store = None if cache is None else FeatureCache(cache)
@@ -137,9 +98,9 @@ def audio_features(
     # One thread, so that the bits are the same in any process.
     with decoding.opened(file) as stream, one_blas_thread():
         entry = None if cache is None else cache.entry(stream, recipe.key)
-        found = None if cache is None or entry is None else cache.load(entry)
-        if found is not None and found.ndim == 2 and len(found) == recipe.n_rows:
-            return found
+        kept = None if cache is None or entry is None else cache.load(entry)
+        if kept is not None and kept.ndim == 2 and len(kept) == recipe.n_rows:
+            return kept
         features = decoding.decoded_features(stream, shown(file), recipe)
     if cache is not None and entry is not None:  # after the file is known to be unchanged
         cache.store(entry, features)
@@ -168,15 +129,15 @@ def facts_of_audio(
         else:
             good[i] = header
         tell(i + 1, len(listing))
-    data, found = listing.take([*good]), [*good.values()]
-    seconds = np.array([header.seconds for header in found])
-    shares = inspection.shares_of(data, seconds * [header.silence for header in found], seconds)
+    data, known = listing.take([*good]), [*good.values()]
+    seconds = np.array([header.seconds for header in known])
+    shares = inspection.shares_of(data, seconds * [header.silence for header in known], seconds)
     remarks = [*data.remarks, *inspection.silence_in_words(shares, audio_recipe(recipe).silence)]
     if data.y is not None and not elsewhere.gives_labels:
         remarks += person_remarks(data.names)
-    digests = [header.digest for header in found] if deep else _digests(data.X)
+    digests = [header.digest for header in known] if deep else _digests(data.X)
     shown_as = replace(data, names=list(map(str, data.X)), skipped=tuple(bad))
-    kinds = Counter(header.kind for header in found)
+    kinds = Counter(header.kind for header in known)
     return inspection.lengths_of(seconds) | {
         "unit of lengths": "seconds",
         "total hours": round(float(seconds.sum()) / 3600, 3),
@@ -205,12 +166,12 @@ def list_audio(path: Any) -> Dataset:
     for one in paths:
         if not isinstance(one, str | os.PathLike):
             raise TypeError(f"path must hold paths of files, got {type(one).__name__}.")
-    found = [Case(Path(one), name=os.fspath(one)) for one in paths]
+    listed = [Case(Path(one), name=os.fspath(one)) for one in paths]
     if paths is not path and os.path.isdir(path):
         has_table = os.path.isfile(os.path.join(path, METADATA))
-        found = (_from_metadata if has_table else _from_folders)(Path(path), source)
-    cases = [case for case in found if shown(case.name) == case.name]
-    for case in (case for case in found if shown(case.name) != case.name):
+        listed = (_from_metadata if has_table else _from_folders)(Path(path), source)
+    cases = [case for case in listed if shown(case.name) == case.name]
+    for case in (case for case in listed if shown(case.name) != case.name):
         _refuse(source, case.values, "the name is not valid UTF-8", "rename the file")
     source.skipped.sort(key=lambda problem: problem.path)
     return dataset_of(source, cases, lambda files: np.array(files, dtype=object))
@@ -222,19 +183,19 @@ def _refuse(source: Source, path: Path, problem: str, hint: str) -> None:
 
 def _from_folders(root: Path, source: Source) -> list[Case]:
     """List a folder with one sub-folder per class, or a folder of files without classes."""
-    folders, found = _below(root, source)
-    inside = {file: file.relative_to(root) for file in found}
-    filled = {inside[file].parts[0] for file in found}
+    folders, paths = _below(root, source)
+    inside = {file: file.relative_to(root) for file in paths}
+    filled = {inside[file].parts[0] for file in paths}
     for folder in (folder for folder in folders if folder.name not in filled):
         hint = "put the files of the class into the folder, or remove the folder"
         _refuse(source, folder, "is an empty folder", hint)
-    sound = list(filter(decoding.meant_as_sound, found))
+    sound = list(filter(decoding.meant_as_sound, paths))
     alone = [file for file in sound if len(inside[file].parts) == 1]
     has_classes = len(alone) < len(sound) or bool(source.skipped)
     for file in alone if has_classes else ():
         hint = "move the file into the folder of its class"
         _refuse(source, file, "lies beside the class folders", hint)
-    passed = [shown(inside[file]) for file in found if file not in sound]
+    passed = [shown(inside[file]) for file in paths if file not in sound]
     if n := len(passed):
         files = "1 file that is" if n == 1 else f"{n} files that are"
         few = ", ".join([*passed[:5], *["..."] * (n > 5)])
@@ -281,9 +242,9 @@ def _from_metadata(root: Path, source: Source) -> list[Case]:
         is_inside = is_inside and (root / name).resolve().is_relative_to(root.resolve())
         absent = [key for key in ("file_name", "label", "group") if not row.get(key, "-")]
         if absent or name in cases or not (is_inside and os.path.isfile(root / name)):
-            found = f"no {absent[0]}" if absent else repr(name)
+            problem = f"no {absent[0]}" if absent else repr(name)
             wanted = "a file in the folder that is listed once, a label, and a group if others have"
-            source.skip(f"line {line}: expected {wanted}, found {found}", decoding.MEND)
+            source.skip(f"line {line}: expected {wanted}, found {problem}", decoding.MEND)
         else:
             cases[name] = Case(root / name, row["label"], name, row.get("group"))
     return list(cases.values())

@@ -117,16 +117,16 @@ def holds_sound(glimpse: Glimpse) -> bool:
     """Is the file, or one of the first files of the folder, sound, or are all called sound?"""
     if is_sound(glimpse):
         return True
-    found: list[Path] = []
+    sample: list[Path] = []
     for place, folders, files in os.walk(glimpse.path):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         seen = sorted(name for name in files if not name.startswith("."))
         seen.sort(key=_ends_as_sound, reverse=True)  # covers and notes come last
-        found += [Path(place, name) for name in seen[:3]]
-        if len(found) >= FEW:
+        sample += [Path(place, name) for name in seen[:3]]
+        if len(sample) >= FEW:
             break
-    called = bool(found) and all(_ends_as_sound(path.name) for path in found)
-    return called or any(is_sound(Glimpse(path)) for path in found)
+    called = bool(sample) and all(_ends_as_sound(path.name) for path in sample)
+    return called or any(is_sound(Glimpse(path)) for path in sample)
 
 
 class _Nameless(BufferedReader):

@@ -90,12 +90,12 @@ class FeatureCache:
 
     def entries(self) -> list[CacheEntry]:
         """Return all entries, the entry that was used longest ago first."""
-        found = []
+        entries = []
         for path in self.folder.glob(f"[0-9a-f][0-9a-f]/*{ENDING}"):
             with suppress(OSError):  # another process has removed the entry
                 status = path.stat()
-                found.append(CacheEntry(status.st_mtime, path, status.st_size))
-        return sorted(found)
+                entries.append(CacheEntry(status.st_mtime, path, status.st_size))
+        return sorted(entries)
 
     def trim(self, most_bytes: int) -> int:
         """Remove the oldest entries until the rest has at most `most_bytes`; return how many."""

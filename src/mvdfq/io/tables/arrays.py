@@ -6,7 +6,7 @@ if they are known, and ``mvdfq_series``, the version of the layout.
 
 import math
 import zipfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any
 
@@ -15,6 +15,7 @@ import numpy as np
 from mvdfq._utils.files import guarded_array, replacing
 from mvdfq.io.dataset import Dataset, joined_parts
 from mvdfq.io.source import Source, unchanged
+from mvdfq.io.tables.column_roles import some
 from mvdfq.sequences import Sequences, check_sequences
 from mvdfq.sequences.converters import from_time_first
 
@@ -24,6 +25,7 @@ MARK = "mvdfq_series"
 # What others call the arrays, in lower case; a layout in two parts adds train or test before or
 # after the name.
 VALUES = ["x", "data", "values"]
+LENGTHS = ["lengths", "length", "len"]
 COLUMNS = {"y": LABELS, "names": ["names", "ids", "name", "id"], "groups": ["groups", "group"]}
 # Our own names.
 OWN = {key: [key] for key in ("y", "names", "groups", "split")}
@@ -40,10 +42,10 @@ def read_archive(source: Source, names: Sequence[str] = ()) -> dict[str, np.ndar
         zipfile.ZipFile(raw) as archive,
     ):
         files = [f"{name}.npy" for name in names]
-        found = [member for member in archive.infolist() if member.filename.endswith(".npy")]
-        members = [member for member in found if member.filename in files or not names]
+        every = [member for member in archive.infolist() if member.filename.endswith(".npy")]
+        members = [member for member in every if member.filename in files or not names]
         if len(members) < len(names):
-            source.fail(f"the arrays are {[m.filename[:-4] for m in found]}, expected {[*names]}")
+            source.fail(f"the arrays are {[m.filename[:-4] for m in every]}, expected {[*names]}")
         total = sum(member.file_size for member in members)
         if total > source.max_bytes:
             source.fail(f"arrays of {total} bytes", "max_bytes allows more")
@@ -83,38 +85,40 @@ def column(source: Source, arrays: Arrays, keys: Sequence[str], n: int) -> np.nd
                 values = values.ravel()
             if values.shape != (n,):
                 source.fail(f"array {key!r} has shape {values.shape}, expected ({n},)")
-            if key in LABELS and values.dtype.kind == "f" and np.isnan(values).any():
-                source.fail(f"array {key!r}: label {np.isnan(values).argmax() + 1} is missing")
             return values.astype(str) if values.dtype.kind == "S" else values
     return None
 
 
 def read_npy(source: Source, time_first: bool = False) -> Dataset:
-    """Read an array with two or three axes."""
+    """Read an array with two or three axes, without labels."""
     size = source.path.stat().st_size
     with open(source.path, "rb") as file, unchanged(file, source.path), source.guard("the array"):
         values = _read(source, file, size, "the array")
     source.tell(size, size)
-    return _foreign(source, {"x": values}, time_first)
+    return _foreign(source, {"x": values}, time_first, {})
 
 
-def read_npz(source: Source, time_first: bool = False) -> Dataset:
-    """Read an archive of arrays."""
+def read_npz(source: Source, time_first: bool = False, **named: Any) -> Dataset:
+    """Read an archive of arrays; `label` and `group` may name arrays."""
     arrays = read_archive(source)
-    return _own(source, arrays) if MARK in arrays else arrays_dataset(source, arrays, time_first)
+    if MARK in arrays:
+        return _own(source, arrays, named)
+    return arrays_dataset(source, arrays, time_first, named)
 
 
-def arrays_dataset(source: Source, arrays: Mapping[str, Any], time_first: bool) -> Dataset:
+def arrays_dataset(source: Source, arrays: Arrays, time_first: bool, named: Arrays) -> Dataset:
     """Return the data set of arrays that have common names, in one part or in two."""
     lower = {name.lower(): values for name, values in arrays.items()}
-    parts = {part: found for part in ("train", "test") if (found := _part(lower, part))}
+    parts = {part: own for part in ("train", "test") if (own := _part(lower, part))}
     if not parts:
-        return _foreign(source, lower, time_first)
-    datasets = [_foreign(source, found, time_first, f":{part}") for part, found in parts.items()]
+        return _foreign(source, lower, time_first, named)
+    ends = tuple(parts)
+    _tell_unused(source, [n for n in lower if not (n.startswith(ends) or n.endswith(ends))])
+    datasets = [_foreign(source, own, time_first, named, f":{part}") for part, own in parts.items()]
     return joined_parts(source.path, datasets, list(parts))
 
 
-def _own(source: Source, arrays: Arrays) -> Dataset:
+def _own(source: Source, arrays: Arrays, named: Arrays) -> Dataset:
     """Read our own layout, with all optional arrays, after a check of their lengths."""
     if arrays[MARK].shape != () or arrays[MARK].dtype.kind not in "iu" or arrays[MARK] != 1:
         source.fail("a layout of a newer mvdfq", "update mvdfq: this version reads layout 1")
@@ -137,7 +141,19 @@ def _own(source: Source, arrays: Arrays) -> Dataset:
             channel_names=None if names is None else names.tolist(),
             sampling_rate=arrays["sampling_rate"].tolist() if "sampling_rate" in arrays else None,
         )
-    return _dataset(source, arrays, X, OWN)
+    return _dataset(source, arrays, X, OWN | _asked(source, arrays, named))
+
+
+def _asked(source: Source, arrays: Arrays, named: Arrays) -> dict[str, list[str]]:
+    """Return the arrays that the user names for labels and groups; None says that there is none."""
+    asked = {}
+    for name, key in (("label", "y"), ("group", "groups")):
+        wish = named.get(name)
+        if wish is not None and str(wish).lower() not in arrays:
+            source.fail(f"no array {wish!r}", f"{name}=NAME is one of {some(sorted(arrays))}")
+        if name in named:
+            asked[key] = [] if wish is None else [str(wish).lower()]
+    return asked
 
 
 def _dataset(
@@ -145,22 +161,27 @@ def _dataset(
 ) -> Dataset:
     """Return the data set with columns per sequence; sequences without names get numbers."""
     per: Any = {name: column(source, arrays, keys, len(X)) for name, keys in columns.items()}
-    names = per.pop("names")
+    y, names = per["y"], per.pop("names")
+    if y is not None and y.dtype.kind == "f" and np.isnan(y).any():
+        source.fail(f"array {columns['y'][0]!r}: label {np.isnan(y).argmax() + 1} is missing")
     numbers = (f"{source.stem}{part}:{i + 1}" for i in range(len(X)))
-    return Dataset(X, names=[*(numbers if names is None else map(str, names.tolist()))], **per)
+    names = [*(numbers if names is None else map(str, names.tolist()))]
+    return Dataset(X, names=names, remarks=tuple(source.remarks), **per)
 
 
 def _part(arrays: Arrays, part: str) -> dict[str, np.ndarray]:
     """Return the arrays of one part under short names: ``x_train`` and ``train_x`` become ``x``."""
-    found = {}
+    own = {}
     for name, values in arrays.items():
         for short in (name.removeprefix(part), name.removesuffix(part)):
             if short != name:
-                found[short.strip("_")] = values
-    return found if any(name in found for name in VALUES) else {}
+                own[short.strip("_")] = values
+    return own if any(name in own for name in VALUES) else {}
 
 
-def _foreign(source: Source, arrays: Arrays, time_first: bool, part: str = "") -> Dataset:
+def _foreign(
+    source: Source, arrays: Arrays, time_first: bool, named: Arrays, part: str = ""
+) -> Dataset:
     """Return the data set of arrays that have common names."""
     key = next((name for name in VALUES if name in arrays), None)
     if key is None:
@@ -169,18 +190,46 @@ def _foreign(source: Source, arrays: Arrays, time_first: bool, part: str = "") -
     values = arrays[key]
     if not isinstance(values, list) and values.dtype.kind not in "biuf":
         source.fail(f"array {key!r} is of dtype {values.dtype}", "sequences are numbers")
-    if padded := sorted({"lengths", "length", "len"} & arrays.keys()):
-        hint = "mvdfq.io.write_npz writes sequences of unequal lengths"
-        source.fail(f"array {padded[0]!r} is not understood", hint)
     is_array = not isinstance(values, list)
+    length = next((name for name in LENGTHS if is_array and name in arrays), None)
     if is_array and (values.ndim not in (2, 3) or 0 in values.shape):
         wanted = "(n_sequences, n_channels, n_timepoints) or, univariate,"
         problem = f"shape {values.shape} cannot be {wanted} (n_sequences, n_timepoints)"
         source.fail(f"array {key!r}: {problem}")
+    if length is not None:
+        values, time_first = _cut(source, values, arrays[length], time_first), False
     is_turned = time_first and not (is_array and values.ndim == 2)
     with source.guard():
         X = from_time_first(values) if is_turned else check_sequences(values)
-    return _dataset(source, arrays, X, COLUMNS, part)
+    columns = COLUMNS | _asked(source, arrays, named)
+    used = {next((name for name in names if name in arrays), None) for names in columns.values()}
+    _tell_unused(source, {*arrays} - used - {key, length})
+    return _dataset(source, arrays, X, columns, part)
+
+
+def _tell_unused(source: Source, names: Collection[str]) -> None:
+    if names:
+        unused = f"arrays that are not used: {some(sorted(names))}"
+        source.remark(f"{unused}; label=NAME or group=NAME reads one of them")
+
+
+def _cut(source: Source, values: np.ndarray, lengths: Any, time_first: bool) -> list[np.ndarray]:
+    """Return the sequences of an array with lengths: padded, or frames that lie end to end."""
+    is_whole = lengths.dtype.kind in "iuf" and (lengths == np.floor(np.abs(lengths))).all()
+    if not is_whole or lengths.max(initial=0) > values.size:
+        source.fail(f"the lengths are not whole numbers >= 0 and at most {values.size}")
+    lengths = lengths.ravel().astype(np.int64)
+    ends, most = np.cumsum(lengths), lengths.max(initial=0)
+    if values.ndim == 2 and len(ends) and ends[-1] in values.shape:
+        frames = values.T if ends[-1] == values.shape[0] else values
+        return np.split(frames, ends[:-1], axis=1)
+    cube = values[:, None] if values.ndim == 2 else values.swapaxes(1, 2) if time_first else values
+    if len(lengths) != len(cube) or most > cube.shape[2] or most == cube.shape[1] < cube.shape[2]:
+        wanted = f"{len(cube)} sequences of at most {cube.shape[2]} frames"
+        hint = "time_first=True reads (n_sequences, n_timepoints, n_channels)"
+        total = f"{len(lengths)} sequences, {ends[-1:].sum()} frames, at most {most} each"
+        source.fail(f"the lengths say {total}, but {values.shape} has {wanted}", hint)
+    return [x[:, :n] for x, n in zip(cube, lengths, strict=True)]
 
 
 def write_npz(
@@ -232,6 +281,6 @@ def _to_write(key: str, values: Any, n: int) -> np.ndarray:
     if values.dtype.kind == "O":
         values = np.array([str(value) for value in values.tolist()])
     if values.shape != (n,) or values.dtype.kind not in "biufU":
-        found = f"got shape {values.shape} of dtype {values.dtype}"
-        raise ValueError(f"{key} must be one number or text per sequence, {n} in all; {found}.")
+        got = f"got shape {values.shape} of dtype {values.dtype}"
+        raise ValueError(f"{key} must be one number or text per sequence, {n} in all; {got}.")
     return values

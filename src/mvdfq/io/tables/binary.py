@@ -120,10 +120,10 @@ def read_json(source: Source, **options: Any) -> Dataset:
     lines = [line for _, line in source.lines()]
     try:
         try:
-            found = json.loads("\n".join(lines))
+            content = json.loads("\n".join(lines))
         except ValueError:
-            found = [json.loads(line) for line in lines if line.strip()]
-        arrays = _json_columns(found)
+            content = [json.loads(line) for line in lines if line.strip()]
+        arrays = _json_columns(content)
     except (ValueError, TypeError, AttributeError, RecursionError) as error:
         hint = 'a list of records [{"x": 1}, ...] and columns {"x": [1, ...]} are read'
         source.fail(f"the JSON is not a table ({error})"[:200], hint)
@@ -131,28 +131,28 @@ def read_json(source: Source, **options: Any) -> Dataset:
         return columns_dataset(source, TableColumns(arrays), options)
 
 
-def _json_columns(found: Any) -> dict[str, np.ndarray]:
+def _json_columns(content: Any) -> dict[str, np.ndarray]:
     """Return the columns of a table as programs write it in JSON."""
-    if isinstance(found, dict) and {"columns", "data"} <= {*found}:
-        found = [dict(zip(found["columns"], row, strict=True)) for row in found["data"]]
-    if isinstance(found, list):
-        found = by_column(found)
+    if isinstance(content, dict) and {"columns", "data"} <= {*content}:
+        content = [dict(zip(content["columns"], row, strict=True)) for row in content["data"]]
+    if isinstance(content, list):
+        content = by_column(content)
     columns = {}
-    for name, values in found.items():
+    for name, values in content.items():
         cells = values.values() if isinstance(values, dict) else values
         # None is NaN: nothing in place of a number, or of a word
         columns[name] = as_column([float("nan") if cell is None else cell for cell in cells], name)
     return columns
 
 
-def read_mat(source: Source, time_first: bool = False) -> Dataset:
+def read_mat(source: Source, time_first: bool = False, **named: Any) -> Dataset:
     """Read the variables X and y, or X_train ..., of a MATLAB file; X may be a cell array."""
     with open(source.path, "rb") as file, unchanged(file, source.path):
         with source.guard("the file"):
             unpacked = _check_unpacked(source, file)
-        found = _in_a_process(source, unpacked)
-    arrays = {name: _plain(source, name, values) for name, values in found.items()}
-    return arrays_dataset(source, arrays, time_first)
+        variables = _in_a_process(source, unpacked)
+    arrays = {name: _plain(source, name, values) for name, values in variables.items()}
+    return arrays_dataset(source, arrays, time_first, named)
 
 
 def _in_a_process(source: Source, unpacked: int) -> dict[str, Any]:
@@ -164,14 +164,14 @@ def _in_a_process(source: Source, unpacked: int) -> dict[str, Any]:
         said = done.stderr.decode(errors="replace").strip().rpartition("\n")[2].partition(": ")[2]
         damaged = f"the file is damaged or cut short ({said or 'its reader crashed'})"
         source.fail(said if said.startswith("variable ") else damaged)
-    found: dict[str, Any] = {}
+    variables: dict[str, Any] = {}
     for key, values in np.load(BytesIO(done.stdout)).items():
         name, is_cell, _ = key.partition("/")
         if is_cell:
-            found.setdefault(name, []).append(values)
+            variables.setdefault(name, []).append(values)
         else:
-            found[name] = values
-    return found
+            variables[name] = values
+    return variables
 
 
 def send() -> None:
@@ -186,8 +186,8 @@ def send() -> None:
         if kind not in PLAIN:
             hint = "save arrays of numbers, or a cell array of them, as X and y"
             raise ValueError(f"variable {name!r} is of class {kind} {shape}; {hint}")
-    found = loadmat(path, chars_as_strings=True)
-    arrays = {name: values for name, values in found.items() if not name.startswith("__")}
+    variables = loadmat(path, chars_as_strings=True)
+    arrays = {name: values for name, values in variables.items() if not name.startswith("__")}
     for name in [name for name, values in arrays.items() if values.dtype.kind == "O"]:
         cells = arrays.pop(name).ravel().tolist()
         arrays |= {f"{name}/{i}": cell for i, cell in enumerate(cells)}

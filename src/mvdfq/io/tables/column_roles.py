@@ -58,13 +58,13 @@ class Roles:
 
     def words(self) -> str:
         """Return what was taken as what, in words."""
-        found = [f"{key} {self.header[place]!r}" for key, place in self.places.items()]
-        found += [] if "time" in self.places else ["time: the order of the rows"]
-        found += ["a sequence: a run of rows with one label"] if self.has_runs else []
+        parts = [f"{key} {self.header[place]!r}" for key, place in self.places.items()]
+        parts += [] if "time" in self.places else ["time: the order of the rows"]
+        parts += ["a sequence: a run of rows with one label"] if self.has_runs else []
         taken = {*self.places.values(), *self.channels}
         rest = [name for i, name in enumerate(self.header) if i not in taken and (name or not i)]
-        found += [f"channels {some(self.names)}"] + ([f"left out {some(rest)}"] if rest else [])
-        return "; ".join(found)
+        parts += [f"channels {some(self.names)}"] + ([f"left out {some(rest)}"] if rest else [])
+        return "; ".join(parts)
 
 
 @dataclass(frozen=True)

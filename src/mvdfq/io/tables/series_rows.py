@@ -38,13 +38,13 @@ def read_wide(source: Source, table: Any = None, **options: Any) -> Dataset:
     header, sample = table.header if table.is_named else [], table.sample
     # Without a header the user gives numbers of columns.
     named: dict[str, Any] = {"id": columns.id, "group": columns.group}
-    found = {key: place for key, place in named.items() if isinstance(place, int)}
+    roles = {key: place for key, place in named.items() if isinstance(place, int)}
     if header:
-        found = dict(replace(columns, time=None).find(source, header, []).places)
+        roles = dict(replace(columns, time=None).find(source, header, []).places)
         if is_index(header[0], 0) or counts_rows(0, header, [row[0] for row in sample]):
-            found.setdefault("id", 0)
-    found["label"] = _label_place(source, columns, found, sample)
-    places = {key: place for key, place in found.items() if place is not None}
+            roles.setdefault("id", 0)
+    roles["label"] = _label_place(source, columns, roles, sample)
+    places = {key: place for key, place in roles.items() if place is not None}
     ends = {0: "first", -1: "last"}
     apart = (
         f"{key} {repr(header[place]) if header else ends.get(place, place)}"

@@ -147,8 +147,8 @@ class PLSA(VectorClassifier):
         with warnings.catch_warnings():
             # More than the 200 rounds of NMF change the topics little.
             warnings.simplefilter("ignore", ConvergenceWarning)
-            found = topics.fit(codeword_counts(self.quantizer_.transform(X))).components_
-        self.topics_ = found / found.sum(axis=1, keepdims=True)
+            components = topics.fit(codeword_counts(self.quantizer_.transform(X))).components_
+        self.topics_ = components / components.sum(axis=1, keepdims=True)
         # Training and test sequences are described in the same way: with fixed topics.
         return self._vectors(X)
 

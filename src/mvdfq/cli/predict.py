@@ -206,6 +206,7 @@ def _read_alike(clf: Any, paths: list[Path], reading: o.DataOptions) -> Any:
 
     format = getattr(clf, "source_", {}).get("format")
     wanted = KINDS.get(str(format)) or ("letters" if np.isnan(clf.ranges_in_).all() else "numbers")
+    # tables may hold letters or numbers: only their content tells
     kind = KINDS.get(str(reading.as_))
     try:
         read = reading.read(o.one_or_all(paths))

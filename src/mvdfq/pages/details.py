@@ -79,6 +79,7 @@ def _channels(
     evidence, total = None, None if why is None else on_strand(why.by_time[0], joined)
     if why is not None and why.known_shares is not None:
         evidence = np.array([on_strand(row, joined) for row in why.by_channel_frame[0]])
+    # without evidence, the first channels are shown
     strength = np.ones(len(x)) if evidence is None else np.abs(evidence).sum(axis=1)
     shown = np.sort(np.argsort(-strength, kind="stable")[:MOST_CHANNELS])
     edges = bin_edges(x.shape[1], points if x.shape[1] <= points else points // 2)

@@ -193,6 +193,7 @@ def fitted_run(
     if train is not None:
         X, y = check_sequences(train[0]).joined(X), np.concatenate([np.asarray(train[1]), y])
     test = np.arange(n, len(X))
+    # the sequences may have classes that the classifier does not know
     labels = np.unique(np.concatenate([clf.classes_, y])).tolist()
     fold = Fold("test", 0, test, y[test], *answers(clf, X[test]))
     recorder = Recorder()

@@ -210,8 +210,9 @@ def explanation_page(
     name: str,
     command: str = "",
     audio: list[Path | None] | None = None,
+    asked: tuple[Any, Any] = (None, None),
 ) -> str:
-    """Return the page about sequence `which` of `X`; its true class is not known."""
+    """Return the page about sequence `which` of `X`; `asked` are classes, see `details`."""
     x = check_sequences(X)[[which]]
     run = fitted_run(clf, x, clf.predict(x), [name])
     data = {
@@ -223,7 +224,7 @@ def explanation_page(
             "confidence": run.confidence.tolist(),
             "length": run.X.lengths.tolist(),
         },
-        "details": details(run, 1),
+        "details": details(run, 1, asked),
         "matters": of_model(clf),
     }
     data = tidy(data)

@@ -8,18 +8,9 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from mvdfq._utils.files import replace_file, replacing
-from mvdfq.cli import options as o
+from mvdfq.cli import options as o, output as screen
 from mvdfq.cli.errors import Refused, check_output
-from mvdfq.cli.output import (
-    Format,
-    command_line,
-    note,
-    show_json,
-    show_rows,
-    show_text,
-    table,
-    working,
-)
+from mvdfq.cli.output import Format, note, show_json, show_rows, show_text, table, working
 from mvdfq.cli.predict import load, new_data, warn_of_training_data
 
 # Neither files that are left out nor another cache matter for one sequence.
@@ -106,7 +97,8 @@ def _write_page(clf: Any, read: Any, place: int, data: Path, output: Path, asked
     name = read.names[place]
     files = sound_files(data, [name])
     name = name if files is None else Path(name).name
-    replace_file(output, explanation_page(clf, read.X, place, name, command_line(), files, asked))
+    command = screen.command_line()
+    replace_file(output, explanation_page(clf, read.X, place, name, command, files, asked))
 
 
 def mutate(

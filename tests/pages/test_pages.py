@@ -583,3 +583,20 @@ def test_the_page_says_how_many_of_its_panels_are_done(run):
         run, {"title": "", "command": ""}, 1, report=lambda done, total: told.append((done, total))
     )
     assert told == [(k, 8) for k in range(1, 9)]
+
+
+@pytest.mark.parametrize(("label", "against"), [("7", None), (None, "3"), ("3", "7")])
+def test_the_page_of_a_sequence_is_about_the_class_that_is_asked_for(label, against):
+    X, y = mvdfq.load_japanese_vowels(split="train")
+    clf = mvdfq.SequenceClassifier("fast", C=10).fit(X, y)
+    run = reports.fitted_run(clf, X[:1], clf.predict(X[:1]))
+    detail = details.details(run, 1, (label, against))[0]
+    named = [run.labels[detail[key]] for key in ("for", "against")]
+    predicted = run.labels[run.predicted[0]]
+    assert named == [label or predicted, against or predicted]
+    expected = clf.explain(X[0]).between(*named)
+    assert_allclose(detail["margin"], expected.margins[0])
+    assert_allclose(sum(detail["total"]), expected.by_time.sum())
+    page = reports.explanation_page(clf, X, 0, "a", asked=(label, against))
+    shown = re.search(r'"for":(\d+),"against":(\d+)', page)
+    assert [int(c) for c in shown.groups()] == [detail["for"], detail["against"]]

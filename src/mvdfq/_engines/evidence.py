@@ -61,6 +61,7 @@ def spread_group(slots, offsets, read, table, totals, reached, memory, out):
                     for t in range(length):
                         word = slots[p, j, start + t] - own[0]
                         if word + own[0] < own[1]:
+                            # the finest cell that holds the start of the word
                             cell = word * n_cells + n_cells // 2 + t * (n_cells // 2) // length
                             frame = (start + reached[j, k] + t) * n_columns
                             for c in range(n_columns):
@@ -100,6 +101,7 @@ def find_slopes(n, base, table, total, memory):
     n_cells, n_columns = even.shape
     for i in range(n):
         word = touched[i]
+        # a cell is the sum of its two halves, as in a binary heap
         for cell in range(n_cells // 2 - 1, 0, -1):
             cells[word, cell] = cells[word, 2 * cell] + cells[word, 2 * cell + 1]
         for cell in range(1, n_cells):
@@ -109,6 +111,7 @@ def find_slopes(n, base, table, total, memory):
             at, own = (base + word) * (n_cells - 1) + cell - 1, word * n_cells
             for c in range(n_columns):
                 mean = means[at, c]
+                # w (a - m) = w (a**2 - m**2) / (a + m): shares, unlike roots, can be divided
                 slope = values[at, c] / (embedded + mean) if count > 0 else 0.0
                 even[cell, c] += slope * mean * embedded
                 slopes[own + cell, c] = slopes[own + cell // 2, c] + slope / total
@@ -128,6 +131,7 @@ def divide_evenly(n, memory, sums, rest, at):
                 rest[at, c] += even[cell, c]
                 sums[at, c] += even[cell, c]
             else:
+                # an occurrence gets its part of its cell and of all cells above
                 even[cell, c] = even[cell, c] * (1 / sizes[cell]) + even[cell // 2, c]
     for i in range(n):
         word = touched[i]

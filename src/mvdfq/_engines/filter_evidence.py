@@ -60,6 +60,7 @@ def spread_filters(
         share_weights(f, roots, sizes, weights, means, shares, even)
         write_tables(shares, even, steps, singles, triples)
         write_frames(levels[f], step, singles, triples, found)
+        # a filter reads fewer channels than there are places: -1 ends its list
         n_own = 0
         while n_own < members.shape[1] and members[f, n_own] >= 0:
             n_own += 1
@@ -88,6 +89,7 @@ def share_weights(f, roots, sizes, weights, means, out, even):
         root, kind, word = roots[f, u], 0 if u % N_WORDS < 2 else 1, f * out.shape[0] + u
         for k in range(even.shape[1]):
             mean = np.float64(means[word, k])
+            # as in `find_slopes`: root shares become shares, which occurrences can divide
             slope = weights[word, k] / (root + mean) if root + mean > 0 else 0.0
             out[u, k] = slope / sizes[f, 2] if root > 0 else 0.0
             even[kind, k] -= slope * mean * mean

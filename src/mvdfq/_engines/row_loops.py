@@ -43,9 +43,11 @@ def _write_moments(data, offsets, means, deviations):
             if n == 0:
                 continue
             largest = high if high > -low else -low
+            # constant but for rounding: the sum of squares would be rounding alone
             if high - low <= ROUNDING * largest:
                 means[c, i] = (low + high) / 2
             else:
+                # a second pass: the difference of two large sums would lose digits
                 mean, squares = total / n, 0.0
                 for t in range(offsets[i], offsets[i + 1]):
                     difference = data[c, t] - mean

@@ -147,5 +147,6 @@ def set_nested(clf: Any, params: dict[str, Any]) -> dict[str, Any]:
                 f"{name} sets a parameter of {kind}, but {kind}={part!r} has no parameters; pass "
                 f"the part as an object first, such as {kind}=mvdfq.{EXAMPLES[kind]}."
             )
+        # scikit-learn sets the rest, also of parts that are objects
         left[name] = value
     return left

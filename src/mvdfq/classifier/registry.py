@@ -118,6 +118,7 @@ def _built(node: ast.expr, kind: str) -> Any:
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr | ast.Add):
         if kind == "kernel":
             raise _Misfit("kernels cannot be joined by | or +", node.right)
+        # only the last step of a chain makes symbols: all steps before it change numbers
         *first, last = parts = _operands(node, type(node.op))
         if isinstance(node.op, ast.Add):
             views = [_built(part, kind) for part in parts]

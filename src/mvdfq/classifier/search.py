@@ -104,6 +104,7 @@ class SequenceClassifierCV(CallbackSupportMixin, ClassifierMixin, BaseEstimator)
         for grid in [grids] if isinstance(grids, Mapping) else grids:
             values = dict(grid)
             if "C" in values:
+                # fit itself compares all penalties on the one matrix
                 values["C"] = ["auto"] if "auto" in list(values["C"]) else [values["C"]]
             candidates += list(ParameterGrid(values))
         return candidates

@@ -145,6 +145,7 @@ def evaluate(
     where = o.one_or_all(data)
     reading = parts.reading(reading, data)
     clf = parts.classifier(verbose=False)
+    # all options before the data, which may take minutes to read
     testing.check()
     is_homology = testing.protocol == "homology"
     if page.report is not None and is_homology:
@@ -178,6 +179,7 @@ def evaluate(
     if not testing.protocol:
         for remark in usual_protocol(read.y, read.groups, read.split)[1]:
             note(as_flags(remark), reading.quiet)
+    # the page shows the classifiers of the folds, which are gone after the evaluation
     recorder = Recorder() if page.report is not None else None
     with progress_bar("evaluating", reading.quiet) as progress:
         told = _telling(progress, page.n_removed(read.X))

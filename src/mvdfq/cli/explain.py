@@ -8,18 +8,9 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from mvdfq._utils.files import replace_file, replacing
-from mvdfq.cli import options as o
+from mvdfq.cli import options as o, output as screen
 from mvdfq.cli.errors import Refused, check_output
-from mvdfq.cli.output import (
-    Format,
-    command_line,
-    note,
-    show_json,
-    show_rows,
-    show_text,
-    table,
-    working,
-)
+from mvdfq.cli.output import Format, note, show_json, show_rows, show_text, table, working
 from mvdfq.cli.predict import load, new_data, warn_of_training_data
 
 # Neither files that are left out nor another cache matter for one sequence.
@@ -69,9 +60,7 @@ def explain(
         raise Refused(f"--against {against} is the class in question.", "name another class")
     reasons = Reasons(clf, explanation, read.names[place], top, asked, other)
     if output is not None and output.suffix == ".html":
-        if asked is not None or other is not None:
-            note("The page is about the predicted class, without --class and --against.")
-        _write_page(clf, read, place, data, output)
+        _write_page(clf, read, place, data, output, (asked, other))
         note(f"page: {output}", quiet)
     elif output is not None and output.suffix == ".json":
         facts = {**explanation.to_dict(top), **reasons.facts()}
@@ -100,7 +89,7 @@ def explain(
     note("--details shows the words that were counted.", quiet or details)
 
 
-def _write_page(clf: Any, read: Any, place: int, data: Path, output: Path) -> None:
+def _write_page(clf: Any, read: Any, place: int, data: Path, output: Path, asked: Any) -> None:
     """Write the page about one sequence; the sound file of the sequence is played there."""
     from mvdfq.pages.contents import sound_files
     from mvdfq.pages.report import explanation_page
@@ -108,7 +97,8 @@ def _write_page(clf: Any, read: Any, place: int, data: Path, output: Path) -> No
     name = read.names[place]
     files = sound_files(data, [name])
     name = name if files is None else Path(name).name
-    replace_file(output, explanation_page(clf, read.X, place, name, command_line(), files))
+    command = screen.command_line()
+    replace_file(output, explanation_page(clf, read.X, place, name, command, files, asked))
 
 
 def mutate(

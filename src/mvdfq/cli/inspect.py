@@ -55,6 +55,7 @@ def inspect(
     if kind == "audio":
         facts = _facts_of_audio(where, reading, deep)
     else:
+        # bad sequences are what inspecting is for: they are listed, not raised
         facts = facts_of(replace(reading, as_=kind, skip_bad=True, n_jobs=1).dataset(where))
     facts = {"data": o.shown_paths(where), "format": kind, **facts}
     _show(facts, format, reading.quiet)

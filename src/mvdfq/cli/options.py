@@ -117,6 +117,7 @@ class DataOptions:
         kind = self.kind(path)
         if not path.is_dir() or kind not in ("audio", "csv-folder"):
             return None
+        # the size of the files stands for the memory that their numbers would take
         size = sum(file.stat().st_size for file in path.rglob("*") if file.is_file())
         return list_parts(path, format=kind, **self._keywords(path)) if size > limit else None
 

@@ -74,18 +74,16 @@ def predict(
 
 def _say_accuracy(truth: list[Any], predicted: list[Any], quiet: bool) -> None:
     """Print how many predictions agree with the labels of the data."""
-    from sklearn.metrics import recall_score
+    import numpy as np
 
-    truth, predicted = [str(one) for one in truth], [str(one) for one in predicted]
-    hits = sum(a == b for a, b in zip(truth, predicted, strict=True))
-    recalls = recall_score(
-        truth, predicted, labels=sorted({*truth}), average="macro", zero_division=0
-    )
-    note(
-        f"accuracy {hits / len(truth):.2%} ({hits} of {len(truth)} agree with the labels of the "
-        f"data), balanced accuracy {recalls:.2%}",
-        quiet,
-    )
+    from mvdfq.evaluation import Evaluation, Fold
+
+    labels, answers = (np.array(list(map(str, values))) for values in (truth, predicted))
+    fold = Fold("test", 0, np.arange(len(truth)), labels, answers)
+    result = Evaluation("test", np.unique(fold.truth).tolist(), [fold])
+    agree = f"{result.right.sum()} of {len(truth)} agree with the labels of the data"
+    balanced = f"balanced accuracy {result.balanced_accuracy:.2%}"
+    note(f"accuracy {result.accuracy:.2%} ({agree}), {balanced}", quiet)
 
 
 def scan(
@@ -206,6 +204,7 @@ def _read_alike(clf: Any, paths: list[Path], reading: o.DataOptions) -> Any:
 
     format = getattr(clf, "source_", {}).get("format")
     wanted = KINDS.get(str(format)) or ("letters" if np.isnan(clf.ranges_in_).all() else "numbers")
+    # tables may hold letters or numbers: only their content tells
     kind = KINDS.get(str(reading.as_))
     try:
         read = reading.read(o.one_or_all(paths))

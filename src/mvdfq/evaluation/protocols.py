@@ -87,6 +87,7 @@ def _groups_together(y: np.ndarray, groups: np.ndarray, seed: int) -> Parts:
 
 def _group_per_class(y: np.ndarray, groups: np.ndarray) -> Parts:
     """The i-th test part is the i-th group of every class, in the order of the group names."""
+    # numbers of groups within their class; the smallest class says how many folds there are
     place = np.empty(len(y), dtype=int)
     n_folds = len(y)
     for label in np.unique(y):

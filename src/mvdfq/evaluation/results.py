@@ -196,6 +196,7 @@ class Evaluation(Short):
         if len(self.labels) != 2:
             return {}
         texts = list(map(str, self.labels))
+        # decision values of two classes are margins of the second class
         place = 1 if self.positive is None else texts.index(str(self.positive))
         recalls = [row["recall"] if row["n"] else None for row in self.per_class]
         parts = [fold.scores for fold in self.folds if fold.scores is not None]

@@ -103,6 +103,7 @@ def evaluate(
     if progress is not None:
         progress(0, len(cuts))
     for name, seed, train, test in cuts:
+        # inner folds hold the same groups apart as the outer folds, or C would be chosen on leaks
         inner = useful_groups(None if groups is None else groups[train], y[train])
         more = {} if inner is None or not takes_groups else {"groups": inner}
         clf = clone(estimator).fit(_take(X, train), y[train], **more)
@@ -141,6 +142,7 @@ def evaluate_fitted(clf: Any, X: Any, y: Any, groups: Any = None) -> Evaluation:
     """
     y, classes = np.asarray(y), clf.classes_
     predicted, scores = answers(clf, X)
+    # a CSV file gives the class 1 as a number, a folder as text
     as_text = y.dtype.kind != classes.dtype.kind
     if as_text:
         y, classes, predicted = y.astype(str), classes.astype(str), predicted.astype(str)
@@ -157,6 +159,7 @@ def _check_cuts(
     lacking, n_wrong, mixed = [], 0, set[Any]()
     for name, _, train, test in cuts:
         learned = np.unique(y[train])
+        # data of one class are refused by fit itself
         if len(learned) < 2 <= len(np.unique(y)):
             raise ValueError(
                 f"protocol={protocol!r} leaves class {learned[0]!s} alone in the training part of "

@@ -213,6 +213,7 @@ class Explanation:
         starts, layouts = block.starts[at], block.layouts[at]
         shares = sign * block.shares[at, column]
         order = np.argsort(-np.abs(shares), kind="stable")
+        # the strongest occurrence says how far apart the symbols are; () is a word of wildcards
         offsets = np.array(self.offsets[group][layouts[order[0]]] or (0,))
         frames = starts[order] + offsets[0]
         rate = self.symbols.sampling_rate

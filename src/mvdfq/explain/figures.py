@@ -283,6 +283,7 @@ def mutations(found: Any) -> Any:
     first, last = int(changed[0]), int(changed[-1]) + 1
     width = float(np.clip(1.5 + 0.12 * (last - first), 5, 40))
     figure, axes = _new_figure(width, 1.4 + 0.22 * len(letters))
+    # the same limit to both sides, so that white means no effect
     largest = float(np.nanmax(np.abs(effects))) or 1.0
     drawn = axes.imshow(
         effects[:, first:last], cmap="RdBu", vmin=-largest, vmax=largest, aspect="auto",

@@ -129,6 +129,7 @@ def _joined(parts: Sequence[Evidence]) -> Evidence:
     """Return the evidence of terms that read other rows by other layouts."""
     sizes = np.array([part.by_layout.shape[1:] for part in parts])
     first = np.cumsum(np.vstack([[0, 0], sizes]), axis=0)
+    # rows of one term have no layouts of another term: the blocks lie on the diagonal
     by_layout = np.zeros((len(parts[0].by_layout), *first[-1]))
     for part, (r, g), (rows, groups) in zip(parts, first[:-1], sizes, strict=True):
         by_layout[:, r : r + rows, g : g + groups] = part.by_layout

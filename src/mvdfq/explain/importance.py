@@ -77,6 +77,7 @@ class Judged:
 
     def outcomes(self, mean: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return log losses and hits, (n_parts + 1, n_sequences): with all parts, without each."""
+        # the mean, not 0: a part that says the same of all sequences says nothing
         own, losses, hits = np.arange(len(self.y)), [], []
         for k in range(-1, self.parts.shape[2]):
             margins = self.margins if k < 0 else self.margins - self.parts[:, :, k] + mean[:, k]
@@ -101,6 +102,7 @@ def parts_of(
         return [term.name for term in terms], [np.tile(own, (len(one), 1)) for one, own in pairs]
     if not isinstance(by, Mapping) or not by:
         raise ValueError(f"by must be 'channels', 'terms' or a dictionary of channels, got {by!r}.")
+    # channels in no group have no part; their evidence stays in the margins
     member = np.zeros((len(channels), len(by)))
     for k, members in enumerate(by.values()):
         member[[channel_index(one, channels, "by") for one in members], k] = 1

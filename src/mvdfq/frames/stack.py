@@ -244,6 +244,7 @@ def named_views(views: Any) -> list[tuple[str, Any]]:
         if isinstance(given, tuple) and (total[name] > 1 or "__" in name or name == "views"):
             wanted = "unique, without '__' and not 'views'"
             raise ValueError(f"A view name must be {wanted}, got {name!r}.")
+        # as make_pipeline does; only names that the user gives must differ
         unique = f"{name}-{seen[name]}" if total[name] > 1 else name
         named.append((unique, None if passes(view) else view))
     if not named:

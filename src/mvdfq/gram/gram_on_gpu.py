@@ -301,6 +301,7 @@ def count_tasks(collection: Any, plan: Plan, device: str) -> Iterator[tuple[int,
         n_symbols = int(plan.n_symbols[r])
         missing = n_symbols if plan.kernel.is_closed else collection.missing
         rows.append(geometry.chosen([r], n_symbols, missing))
+        # asked of all rows first: no result is out before the card is known to be able
         for reading, _ in listed:
             _n_words(rows[-1], [reading])
     for r, listed in enumerate(readings):

@@ -275,6 +275,7 @@ def windows(
     size = frames_of(window, rate, "window")
     step = size if step is None else frames_of(step, rate, "step")
     parts, owners, starts = cut(X, size, step)
+    # windows of one recording are alike: no fold may have them on both sides
     data = replace(data, groups=np.array(data.names) if data.groups is None else data.groups)
     times = starts / rate if rate else starts
     names = [f"{data.names[i]}@{t:g}" for i, t in zip(owners, times, strict=True)]

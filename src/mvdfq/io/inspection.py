@@ -25,6 +25,7 @@ def idle_frames(X: Sequences) -> np.ndarray:
         return np.zeros(X.data.shape[1], dtype=bool)
     is_new = np.ones(X.data.shape[1], dtype=bool)
     is_new[1:] = (X.data[:, 1:] != X.data[:, :-1]).any(axis=0)
+    # a run of equal frames ends with its sequence
     is_new[X.offsets[:-1][X.lengths > 0]] = True
     run = np.cumsum(is_new) - 1
     return (np.bincount(run)[run] >= RUN) | np.isnan(X.data).all(axis=0)

@@ -63,6 +63,7 @@ class Elsewhere:
         for key, values in columns.items():
             for i in (i for i, value in enumerate(values or ()) if value is None):
                 lost.setdefault(i, key)
+        # a sequence without a label is left out once, whatever else it lacks
         for i, key in lost.items():
             what, pattern = patterns[key]
             place: Any = data.names[i]
@@ -146,6 +147,7 @@ class Elsewhere:
         shown = header or list(map(str, range(len(rows[0]))))
         wishes: dict[str, Any] = {"label": self.label, "group": self.group}
         wishes = {kind: kind if wish is None else wish for kind, wish in wishes.items()}
+        # by the same rules as the columns of data
         places = {**Columns(**wishes, id=key, time=None, channels=()).find(where, shown, []).places}
         del places["id"]
         rest = [i for i in range(len(shown)) if i != key and i not in places.values()]

@@ -136,6 +136,7 @@ class NeighbourTask:
                     f"of {LISTED_WORDS:.0e}; pass neighbourhood='observed', a smaller m or a "
                     f"smaller alphabet."
                 )
+            # by the first symbol, so that one part of the list is in memory at a time
             for first in range(row.n_symbols):
                 near = near_words(gapped.words[0], self.m, row.n_symbols, first)
                 yield from _blocks(gapped, near, row.n_sequences)

@@ -22,25 +22,36 @@ WORDS, MOMENTS, NEIGHBOURS = 12, 3, 3
 BLOCK_FRAMES = 2**12
 
 
-def details(run: Run, n: int | None) -> list[dict[str, Any]]:
-    """Return the details of the `n` sequences that tell most; None means all sequences."""
+def details(run: Run, n: int | None, asked: tuple[Any, Any] = (None, None)) -> list[dict[str, Any]]:
+    """Return the details of the `n` sequences that tell most; None means all sequences.
+
+    `asked` are the class in question and the class to compare with; None is for the usual classes.
+    """
     places = chosen(run, n).tolist()
     n_channels = min(run.X.n_rows, MOST_CHANNELS)
     # a bin takes one byte of evidence and two points of a curve, each 4/3 characters of text
     bins = int(MOST_BYTES // max(len(places) * n_channels * 4, 1))
     points = int(np.clip(2 * bins, 40, MOST_POINTS))
     # a classifier keeps what it prepared to tell two classes apart, until it is asked for others
-    pair = {p: (int(run.fold_of[p]), int(run.predicted[p]), other_class(run, p)) for p in places}
+    pair = {p: (int(run.fold_of[p]), *_compared(run, p, *asked)) for p in places}
     made = {}
-    for (f, _, other), same in groupby(sorted(places, key=pair.__getitem__), pair.__getitem__):
+    for (f, *classes), same in groupby(sorted(places, key=pair.__getitem__), pair.__getitem__):
         alike = list(same)
         try:
             whys: list[Any] = list(explanations(run.model(f), run.X[run.tested[alike]]))
         except ValueError as error:  # not every kernel counts words
             whys = [str(error)] * len(alike)
         for place, why in zip(alike, whys, strict=True):
-            made[place] = _detail(run, f, place, other, points, why)
+            made[place] = _detail(run, f, place, classes, points, why)
     return [made[place] for place in places]
+
+
+def _compared(run: Run, place: int, label: Any, against: Any) -> tuple[int, int]:
+    """Return the class in question and the class to compare with."""
+    predicted = int(run.predicted[place])
+    first = predicted if label is None else run.labels.index(label)
+    usual = other_class(run, place) if first == predicted else predicted
+    return first, usual if against is None else run.labels.index(against)
 
 
 def other_class(run: Run, place: int) -> int:
@@ -53,19 +64,20 @@ def other_class(run: Run, place: int) -> int:
 
 
 def _detail(
-    run: Run, f: int, place: int, other: int, points: int, why: Explanation | str
+    run: Run, f: int, place: int, classes: list[int], points: int, why: Explanation | str
 ) -> dict[str, Any]:
     i = int(run.tested[place])
     x = run.X[i]
     plain: dict[str, Any] = {
         "sequence": place,
-        "against": other,
+        "for": classes[0],
+        "against": classes[1],
         "probabilities": run.probabilities[place].tolist(),
         "n_frames": x.shape[1],
     }
     if isinstance(why, str):
         return plain | _channels(run, x, None, points) | {"note": why}
-    both = why.between(run.labels[run.predicted[place]], run.labels[other])
+    both = why.between(*(run.labels[c] for c in classes))
     if joined := has_both_strands(both):
         x = x[:, : x.shape[1] // 2]
         plain["n_frames"] = x.shape[1]
@@ -79,6 +91,7 @@ def _channels(
     evidence, total = None, None if why is None else on_strand(why.by_time[0], joined)
     if why is not None and why.known_shares is not None:
         evidence = np.array([on_strand(row, joined) for row in why.by_channel_frame[0]])
+    # without evidence, the first channels are shown
     strength = np.ones(len(x)) if evidence is None else np.abs(evidence).sum(axis=1)
     shown = np.sort(np.argsort(-strength, kind="stable")[:MOST_CHANNELS])
     edges = bin_edges(x.shape[1], points if x.shape[1] <= points else points // 2)

@@ -73,6 +73,7 @@ def _judged(run: Run, places: np.ndarray) -> Iterator[Judged]:
     for f in np.unique(run.fold_of[places]):
         clf, judged = run.model(int(f)), places[run.fold_of[places] == f]
         shares = all_shares(clf.terms_, run.channel_names)
+        # a fold may lack a class: its codes differ from the codes of the run
         codes = [clf.classes_.tolist().index(run.labels[c]) for c in run.truth[judged]]
         read = clf.sum_.read(clf.varying(run.X[run.tested[judged]]))
         about = clf.sum_, clf.problems_, clf.class_shares_, clf.temperature_

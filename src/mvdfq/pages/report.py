@@ -193,6 +193,7 @@ def fitted_run(
     if train is not None:
         X, y = check_sequences(train[0]).joined(X), np.concatenate([np.asarray(train[1]), y])
     test = np.arange(n, len(X))
+    # the sequences may have classes that the classifier does not know
     labels = np.unique(np.concatenate([clf.classes_, y])).tolist()
     fold = Fold("test", 0, test, y[test], *answers(clf, X[test]))
     recorder = Recorder()
@@ -209,8 +210,9 @@ def explanation_page(
     name: str,
     command: str = "",
     audio: list[Path | None] | None = None,
+    asked: tuple[Any, Any] = (None, None),
 ) -> str:
-    """Return the page about sequence `which` of `X`; its true class is not known."""
+    """Return the page about sequence `which` of `X`; `asked` are classes, see `details`."""
     x = check_sequences(X)[[which]]
     run = fitted_run(clf, x, clf.predict(x), [name])
     data = {
@@ -222,7 +224,7 @@ def explanation_page(
             "confidence": run.confidence.tolist(),
             "length": run.X.lengths.tolist(),
         },
-        "details": details(run, 1),
+        "details": details(run, 1, asked),
         "matters": of_model(clf),
     }
     data = tidy(data)

@@ -108,6 +108,7 @@ def chosen(candidates: list[Found]) -> list[Found]:
 def _entry(run: Run, stretch: Found, best: np.ndarray, inside: np.ndarray) -> dict[str, Any]:
     place, one = stretch
     x, (a, b) = run.X[int(run.tested[place])], one.frames
+    # how many sequences, of this class and of others, have such a stretch
     like, names = best >= LIKE * one.evidence, run.channel_names
     first, last = max(a - (b - a) // 2, 0), min(b + (b - a) // 2, x.shape[1])
     channels = [names.index(name) for name in one.channels if name in names]

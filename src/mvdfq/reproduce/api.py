@@ -107,6 +107,7 @@ def run(
             cuts = [protocol for protocol in allowed if protocol in (protocols or allowed)]
             rows = music(table, wanted, data, cuts, repeats, worker, store, progress)
             facts |= {"classes": len(data.classes), "machines": workshop.POLICY}
+    # stable: within a reading, rows stay in the order of the paper
     rows.sort(key=lambda row: [*READINGS, ""].index(row.reading))
     facts |= {"versions": {name: version_of(name) for name in PACKAGES}}
     facts |= {"processor": workshop.processor()}

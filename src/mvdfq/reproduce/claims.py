@@ -83,6 +83,7 @@ def claims(rows: Sequence[Row]) -> list[dict[str, Any]]:
     judged = []
     for claim in all_claims():
         before, after = (_by_place()[side[0]] for side in (claim.before, claim.after))
+        # a figure of other authors is not computed again
         is_quoted = before.setting == LITERATURE
         if not ({*claim.after} & known and (is_quoted or {*claim.before} & known)):
             continue

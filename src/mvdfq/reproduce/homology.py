@@ -84,6 +84,7 @@ def _judged(cell: Cell, records: dict[str, Any], families: list[str]) -> Judged:
     labels = cell.labels
     if not labels or any(len(records[method]) < len(families) for method in labels):
         return cell, _row(cell, note=NOT_YET if labels else cell.why_not), np.empty(0)
+    # method and penalty are one choice, made for every family by itself
     choices = [(method, i) for method in labels for i in range(len(PENALTIES))]
     taken = [
         (family, *max(choices, key=lambda choice: records[choice[0]][family]["inner"][choice[1]]))

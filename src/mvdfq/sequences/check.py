@@ -123,6 +123,7 @@ def gather(X: Any, n_channels: int | None = None) -> list[Part]:
     if not parts:
         raise ValueError("X holds no sequences; pass at least one sequence.")
     _check_same_channels(parts)
+    # only a suspicion: short sequences of many channels exist
     if n_channels is None and all(0 < x.shape[1] < len(x) for x, _ in parts):
         message = f"Every sequence has more channels than time points; {TIME_FIRST}"
         warnings.warn(message, stacklevel=3)

@@ -129,6 +129,7 @@ def from_long_table(
         for line in np.flatnonzero(is_missing(columns[name])):
             problem = f"Column {name!r} has no value on line {line} (the first line is 0)"
             raise ValueError(f"{problem}; every line needs an id and a time.")
+    # by id, then by time: lines of a sequence may lie apart
     order = np.lexsort((columns[time], columns[id]))
     ids, starts = np.unique(columns[id][order], return_index=True)
     rows = [_numbers(columns[c][order], c, symbolic.get(c)) for c in names]

@@ -68,6 +68,7 @@ def resampled(x: np.ndarray, seconds: np.ndarray, rate: float, symbolic: Any) ->
 
     A lower rate takes means of the lines. Values further apart than `GAP` steps have a gap.
     """
+    # the usual distance of rows, by which gaps are told from jitter
     step = 1 / rate_of(seconds) if len(seconds) > 1 else 1 / rate
     grid = np.arange(int(np.floor(seconds[-1] * rate + 1e-6)) + 1) / rate
     half, near = max(0.0, (1 / rate - step) / 2), 1e-3 * step
@@ -81,6 +82,7 @@ def resampled(x: np.ndarray, seconds: np.ndarray, rate: float, symbolic: Any) ->
         right = np.clip(np.searchsorted(times, grid - near), 0, len(times) - 1)
         inside = (times[left] <= grid + near) & (times[right] >= grid - near)
         inside &= times[right] - times[left] <= GAP * max(step, 1 / rate)
+        # between two states there is no state: the nearer of both is taken
         if is_symbol:
             right = np.clip(np.searchsorted(times, grid[inside]), 0, len(times) - 1)
             left = np.maximum(right - 1, 0)

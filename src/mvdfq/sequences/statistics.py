@@ -103,6 +103,7 @@ def warn_outside(X: Sequences, ranges: np.ndarray, names: Sequence[str]) -> None
         outside = (ranges_here[0] < low - room) | (ranges_here[1] > high + room)
     if not outside.any():
         return
+    # frame by frame only where a range was left, which is rare
     far = np.zeros(X.data.shape[1], dtype=bool)
     for c in np.flatnonzero(outside):
         far |= (X.data[c] < low[c] - room[c]) | (X.data[c] > high[c] + room[c])

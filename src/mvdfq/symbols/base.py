@@ -158,6 +158,7 @@ def check_symbols(X: Any, n_symbols: Any = None) -> Symbols:
             )
     needed = np.zeros(len(arrays[0]), dtype=np.int64)
     for x in arrays:
+        # as 64-bit integers: the largest code plus one may not fit the type of the codes
         needed = np.maximum(needed, x.max(axis=1, initial=0).astype(int) + 1 if x.size else 0)
     dtype = code_dtype(int(needed.max()))
     data = np.concatenate(arrays, axis=1, dtype=dtype, casting="unsafe")

@@ -50,6 +50,7 @@ def rows_cut(rows: Any, n_bins: int) -> Iterator[tuple[float, float, np.ndarray]
     low, high = np.where(n > 0, low, np.inf), np.where(n > 0, high, -np.inf)
     before, at = np.hsplit(found[:, 3:], 2)
     constant, same = is_constant(low, high), SAME * np.maximum(np.abs(low), np.abs(high))
+    # equal values around a quantile: the cut must be searched for beside them, on the host
     repeats = (at - before <= np.minimum(same, SMALL * high - SMALL * low)[:, None]).any(axis=1)
     between = _between(before, at)
     for r, row in enumerate(ordered):

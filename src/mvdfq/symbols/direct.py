@@ -133,6 +133,7 @@ class DirectQuantizer(PerChannel):
         symbolic = X.symbolic_mask | _named_channels(self.symbolic, X)
         self._refuse_wide(X, symbolic)
         self.symbolic_in_ = tuple(symbolic.tolist()) if symbolic.any() else ()
+        # the default: rows are cut where they are held, on a card if there is one
         if self.strategy == "quantile" and np.ndim(self.n_bins) == 0 and not symbolic.any():
             self.categories_ = [np.empty(0)] * X.n_rows
             self.bin_edges_ = [_quantile_edges(*one) for one in rows_cut(X.held, self.n_bins)]
@@ -162,6 +163,7 @@ class DirectQuantizer(PerChannel):
             j: encode_values(data[j], self.categories_[j])
             for j in np.flatnonzero(X.symbolic_mask).tolist()
         }
+        # a category that was not in training has a code of its own, above all others
         largest = max([most, *(row.max(initial=0) + 1 for row in known.values())])
         codes = np.empty(data.shape, code_dtype(largest))
         missing = codes.dtype.type(np.iinfo(codes.dtype).max)

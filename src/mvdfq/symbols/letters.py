@@ -109,6 +109,7 @@ class Letters(PerChannel):
                 codes = np.unique(values[~np.isnan(values)]).astype(int).tolist()
             else:
                 given = self.alphabet.translate(TO_UPPER) if folds else self.alphabet
+                # in the order of the user, each group once
                 codes = list(dict.fromkeys(map(ord, given.translate(self._first_of_group(folds)))))
             self.alphabets_.append("".join(map(chr, codes)))
 

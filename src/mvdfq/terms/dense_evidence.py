@@ -53,6 +53,7 @@ def dense_evidence(words: SeenWords, symbols: Symbols) -> list[Evidence]:
     )
     for g, part in enumerate(groups):
         reading.spread(g, part.group.arrays[0], (by_frame, by_layout[g], rest))
+    # the evidence of cells without any word belongs to all frames alike
     by_frame += np.repeat(rest / np.maximum(lengths, 1)[:, None], lengths, axis=1)
     by_frame /= reading.mean
     by_layout /= reading.mean
@@ -77,6 +78,7 @@ def _words(reading: "_Reading", i: int, column: int | None = None, n: int = 0) -
         used = np.flatnonzero(slots < size)
         if column is not None:  # add up the evidence in the slots of the table: no word is listed
             totals = np.abs(np.bincount(slots, shares[:, column], size + 1))[:-1]
+            # the n-th largest total, found without sorting all words
             least = np.partition(totals, -n)[-n] if n < size else 0.0
             used = np.flatnonzero(np.append((totals >= least) & (totals > 0), False)[slots])
         # stable: the occurrences of a word stay in the order of time

@@ -155,6 +155,7 @@ class PlainTerm(Term):
                     f"row_weights must hold a number of weights that divides {n_rows}, the number "
                     f"of rows, got {len(weights)} weights."
                 )
+            # one weight for each block of rows, such as the rows of one view
             weights = [weight for weight in weights for _ in range(n_rows // len(weights))]
         return {
             "row_weights": weights,

@@ -45,6 +45,7 @@ class Nearness(NamedTuple):
 
     def distances(self) -> np.ndarray:
         """Return the squared distances to the means of the classes, (n_sequences, n_classes)."""
+        # |x - m|**2 = <x, x> - 2 <x, m> + <m, m>
         found = self.own[:, None] - 2 * self.cross + np.diag(self.means)
         return np.maximum(found, 0)  # rounding may leave a distance just below 0
 

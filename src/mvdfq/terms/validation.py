@@ -210,6 +210,7 @@ def check_targets(
         if np.ma.is_masked(given):
             raise ValueError(f"{name} must have a value for every sequence, got masked values.")
     y = column_or_1d(y, warn=True)
+    # None or NaN among words is a missing label, not a class
     labels = y.tolist() if y.dtype == object else []
     lacking = [i for i, one in enumerate(labels) if _is_missing(one)]
     if lacking:

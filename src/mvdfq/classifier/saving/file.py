@@ -75,6 +75,7 @@ def save_model(model: Any, path: str | Path) -> None:
     }
     text = json.dumps(description, indent=1, ensure_ascii=False, allow_nan=False)
     with replacing(path) as file, _Archive(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        # names of files may hold bytes that are not UTF-8
         archive.writestr(DESCRIPTION, text.encode("utf-8", "surrogatepass"))
         for name, array in writer.arrays.items():
             buffer = io.BytesIO()

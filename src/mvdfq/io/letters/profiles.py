@@ -143,6 +143,7 @@ def _read_one(source: Source, lines: Lines, model: "Model") -> Case:
         if letters is None:
             facts.setdefault(key, rest)
             letters = _letters(rest if key == "HMM" else line)
+        # the statistics below the last position hold numbers, too
         elif model.has_statistics and rows and key in ("", "K"):
             break
         elif match := model.line.fullmatch(line):

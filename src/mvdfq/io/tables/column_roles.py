@@ -101,6 +101,7 @@ class Columns:
         if self.channels is not None:
             chosen = [_named(source, "channels", name, header) for name in self.channels]
         places = self._places(source, header, {*(chosen or ()), *dropped})
+        # times rise within a sequence, not from one sequence to the next
         ids = cells[places["id"]] if "id" in places else None
         taken = {*places.values(), *(chosen or ()), *dropped}
         free = [i for i in range(len(header)) if i not in taken]

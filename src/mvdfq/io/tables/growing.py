@@ -95,6 +95,7 @@ class Growing:
             unit = roles.unit or unit_of(clock, cells["time"][:LOOK])
         for who in np.unique(ids).tolist():
             self.units.setdefault(who, unit)
+        # for errors: the line and the sequence of every cell
         where = list(zip(lines, ids.tolist(), strict=True))
         times = cells["time"] if "time" in cells else list(map(str, lines))
         kept = {kind: self.code(kind, cells[kind]) for kind in {"label", "group"} & cells.keys()}

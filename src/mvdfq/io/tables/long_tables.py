@@ -286,6 +286,7 @@ def series_dataset(source: Source, columns: Columns, tables: Sequence[Series]) -
 
 def _roles(growing: Growing, file: Source, table: Any, facts: Mapping[str, str]) -> Roles:
     """Return the role of each column; compare the channels with the channels of the first file."""
+    # a label that the folder tells must not stand in the file as well
     known: Any = {key: key for key in facts}
     columns = replace(growing.columns, **known)
     roles = columns.find(file, table.header, table.sample, table.index)

@@ -204,7 +204,7 @@ function side(context, detail, shape, top, tall) {
   context.restore();
 }
 
-// The sum of all channels: blue bars up for the predicted class, orange bars down against it.
+// The sum of all channels: blue bars up for the class in question, orange bars down against it.
 function drawTimeline(context, detail, shape, top) {
   if (!detail.total) return;
   const largest = Math.max(...detail.total.map(Math.abs), 1e-12), middle = top + TIMELINE / 2;

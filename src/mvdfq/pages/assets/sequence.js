@@ -10,7 +10,7 @@ const unit = rate ? "seconds" : isText ? "position" : "frames";
 
 function sequencePanel() {
   panel("sequence", "Sequence", isText ? "One sequence: which letters spoke for which class" : "One sequence: which channel spoke for which class, and when",
-    h("p", { class: "lead" }, `${isText ? "The colour behind a letter" : "Every band is one channel. The colour behind the curve"} is exact evidence: blue speaks for the predicted class, orange for the other class. All colours add up to the sum below the picture.`),
+    h("p", { class: "lead" }, `${isText ? "The colour behind a letter" : "Every band is one channel. The colour behind the curve"} is exact evidence: blue speaks for one class, orange for the other class. All colours add up to the sum below the picture.`),
     count > 1 && picker(), h("div", { id: "one" }));
   if (data.details.length) openSequence(firstToShow(), undefined, true);
 }
@@ -70,7 +70,7 @@ function withDetail(i, detail) {
   const readout = h("div", { class: "readout", id: "readout" }, isText ? "Point at a letter to read its position and evidence." : "Point at a channel to read its value and evidence.");
   const tools = [["Zoom in", () => zoom(0.5), "zoom-in"], ["Zoom out", () => zoom(2), "zoom-out"], ["\u2190", () => pan(-0.3), "left"], ["\u2192", () => pan(0.3), "right"], ["All", () => zoom(1e9), "all"]]
     .map(([text, act, id]) => h("button", { type: "button", id, onclick: act, "aria-label": { "\u2190": "Earlier", "\u2192": "Later", All: "Show all" }[text] || null }, text));
-  const said = className(sequences.predicted[i]), other = className(detail.against);
+  const said = className(detail.for), other = className(detail.against);
   const key = detail.total && h("div", { class: "row between" },
     h("div", { class: "row" }, h("span", { class: "key" }, h("i", { class: "for" }), `for ${said}`), h("span", { class: "key" }, h("i", { class: "against" }), `for ${other}`)),
     h("div", { class: "row tools" }, tools));

@@ -12,6 +12,8 @@ KNOWN = {r"\dots": r"\ldots", r"\Big": "", r"\big": "", r"\displaystyle": ""}
 
 def _formula(node: Any, as_block: bool) -> str:
     words = re.sub(r"\\[A-Za-z]+", lambda found: KNOWN.get(found[0], found[0]), node.astext())
+    # docutils would put the index of a letter with a bar below the letter
+    words = re.sub(r"(\\bar [a-z])_", r"\1{}_", words)
     return tex2mathml(words, as_block=as_block)
 
 

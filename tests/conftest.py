@@ -63,6 +63,9 @@ def pytest_addoption(parser):
 
 
 def pytest_configure(config):
+    if os.environ.get("NUMBA_DISABLE_JIT") == "1":
+        # compiled loops let whole numbers overflow
+        config.addinivalue_line("filterwarnings", "ignore:overflow encountered")
     if config.getoption("--all") and not SMALL:
         # Fuzzing: many more examples, other ones in every run.
         settings.register_profile("fuzz", deadline=None, max_examples=300)

@@ -325,7 +325,7 @@ def test_music_by_the_defaults(data_folder):
         values, lengths, labels = file["values"], file["lengths"], file["labels"]
     starts = np.concatenate([[0], np.cumsum(lengths)])
     chosen = np.arange(0, 1000, 5)
-    X = [values[starts[i] : starts[i] + 800].T.astype(np.float32) for i in chosen]
+    X = [values[starts[i] : starts[i] + 400].T.astype(np.float32) for i in chosen]
     clf = SequenceClassifier(n_jobs=2).fit(X[::2], labels[chosen[::2]])
     assert clf.score(X[1::2], labels[chosen[1::2]]) > 0.45
 

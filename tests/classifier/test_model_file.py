@@ -12,7 +12,6 @@ from functools import cache
 
 import numpy as np
 import pytest
-import skops.io
 from numpy.lib.format import write_array
 from numpy.testing import assert_array_equal
 from sklearn.base import BaseEstimator, clone
@@ -129,10 +128,11 @@ def test_a_new_process_says_the_same(saved):
 
 
 def test_pickle_and_skops_say_the_same():
+    skops_io = pytest.importorskip("skops.io", reason="skops is not installed")
     model = fitted("parts")
-    data = skops.io.dumps(model)
-    trusted = skops.io.get_untrusted_types(data=data)
-    assert answers(skops.io.loads(data, trusted=trusted), NUMBERS) == expected("parts")
+    data = skops_io.dumps(model)
+    trusted = skops_io.get_untrusted_types(data=data)
+    assert answers(skops_io.loads(data, trusted=trusted), NUMBERS) == expected("parts")
     assert answers(pickle.loads(pickle.dumps(model)), NUMBERS) == expected("parts")
 
 

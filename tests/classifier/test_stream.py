@@ -42,6 +42,7 @@ def feed(stream, x, cuts):
 
 @pytest.mark.filterwarnings("ignore:.*no word|No known word")
 @given(data=st.data())
+@pytest.mark.slow
 def test_a_stream_says_what_the_batch_says(fitted, data):
     clf, _ = fitted
     rng = np.random.default_rng(data.draw(st.integers(0, 99)))

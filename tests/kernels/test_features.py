@@ -171,7 +171,7 @@ def many(n=20, longest=50):
     ids=str,
 )
 def test_portions_give_the_same_features(kernel, options):
-    X = many(longest=size(50, 16))
+    X = many(longest=size(30, 16))
     options = {k: v for k, v in options.items() if k != "row_weights"}
     whole = SequenceFeatures(kernel, **options)
     expected = whole.fit_transform(X)

@@ -104,6 +104,7 @@ def test_options(kernel, options):
 @pytest.mark.parametrize(
     ("kernel", "options", "name"), pairwise(WITH_FEATURES, FEATURE_OPTIONS, FEATURE_NAMES), ids=str
 )
+@pytest.mark.slow
 def test_options_of_kernels_with_features(kernel, options, name):
     train, new = COLLECTIONS[name]
     if "row_weights" in options:
@@ -153,6 +154,7 @@ def test_fit_transform_is_fit_and_transform(kernel, options):
 
 @pytest.mark.parametrize("options", DIAGONAL_OPTIONS, ids=str)
 @pytest.mark.parametrize("kernel", KERNELS, ids=repr)
+@pytest.mark.slow
 def test_diagonal_is_not_normalized(kernel, options):
     train, _ = COLLECTIONS["random"]
     symbols = as_symbols(train, N_SYMBOLS)

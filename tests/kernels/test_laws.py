@@ -164,6 +164,7 @@ def test_threads_change_no_bit_of_more_data(kernel, options):
 
 @pytest.mark.parametrize("options", LARGER_OPTIONS, ids=str)
 @pytest.mark.parametrize("kernel", LARGER, ids=repr)
+@pytest.mark.slow
 def test_little_memory_gives_the_same(kernel, options):
     rows, n_symbols = (1, 8) if isinstance(kernel, Mismatch) else (4, 200)
     # More new sequences than training ones, and a matrix cut into many pieces.

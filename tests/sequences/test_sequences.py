@@ -11,7 +11,7 @@ import mvdfq
 from mvdfq.frames import Standardize
 from mvdfq.sequences import Ragged, Sequences, check_sequences
 from mvdfq.sequences.converters import from_long_table, from_time_first
-from random_sequences import collections
+from strategies import any_collections
 
 NAN = float("nan")
 
@@ -217,7 +217,7 @@ def test_time_first_is_suspected_but_not_once_channels_are_known():
 # How a collection is cut
 
 
-@given(collections(), st.data())
+@given(any_collections(), st.data())
 def test_indexing_selects_sequences(X, data):
     indices = data.draw(st.lists(st.integers(-len(X), len(X) - 1), max_size=6))
     part = X[np.array(indices, dtype=int)]

@@ -23,7 +23,7 @@ from mvdfq.symbols import (
 from mvdfq.symbols.bins import N_CELLS, kmeans_centres, kmeans_edges
 from mvdfq.symbols.whole_frames import lowest_modes
 from naive import numbers as naive
-from random_sequences import collections
+from strategies import any_collections
 
 MISSING = float("nan")
 N_BINS = st.integers(2, 6)
@@ -166,7 +166,7 @@ def test_quantile_worked_numbers():
 
 
 @pytest.mark.filterwarnings("ignore:.*lie outside the range")
-@given(collections(), N_BINS, collections(), st.sampled_from([1, 1.0, 1.5, 7]))
+@given(any_collections(), N_BINS, any_collections(), st.sampled_from([1, 1.0, 1.5, 7]))
 def test_uniform_matches_naive(X, n_bins, other, margin):
     quantizer = DirectQuantizer(n_bins, strategy="uniform", margin=margin).fit(X)
     values = other.data[0].tolist()
@@ -177,7 +177,7 @@ def test_uniform_matches_naive(X, n_bins, other, margin):
     assert codes(quantizer.transform(other.with_data(probe))) == expected
 
 
-@given(collections(), N_BINS)
+@given(any_collections(), N_BINS)
 def test_quantile_matches_naive(X, n_bins):
     symbols = DirectQuantizer(n_bins).fit_transform(X)
     for j, row in enumerate(X.data.tolist()):
@@ -187,7 +187,7 @@ def test_quantile_matches_naive(X, n_bins):
         assert symbols.n_symbols[j] == len(breakpoints) + 1
 
 
-@given(collections(), N_BINS)
+@given(any_collections(), N_BINS)
 def test_gaussian_matches_naive(X, n_bins):
     symbols = DirectQuantizer(n_bins, strategy="gaussian").fit_transform(X)
     for j, row in enumerate(X.data.tolist()):
@@ -891,7 +891,7 @@ def test_missing_values_have_the_code_of_the_widest_row():
 # Thresholds
 
 
-@given(collections(), st.integers(1, 4))
+@given(any_collections(), st.integers(1, 4))
 def test_thresholds_match_naive(X, n):
     quantizer = ThresholdQuantizer(n).fit(X)
     symbols = quantizer.transform(X)

@@ -194,6 +194,7 @@ def test_evidence_files_and_neighbours_of_passes(fitted, vowels, tmp_path):
 
 
 @pytest.mark.usefixtures("two_blas_threads")
+@pytest.mark.slow
 def test_threads_do_not_change_machines(vowels, few, fitted):
     X, y = vowels[0]
     other = SequenceClassifier("fast", n_jobs=2).fit(X, y)

@@ -1,4 +1,4 @@
-"""Random collections for the tests: short, empty, constant, with gaps."""
+"""Strategies of hypothesis: collections that are short, empty, constant or have gaps."""
 
 import numpy as np
 from hypothesis import strategies as st
@@ -11,7 +11,7 @@ VALUES = st.one_of(EIGHTHS, st.just(0.5), st.just(float("nan")))
 
 
 @st.composite
-def collections(draw, max_channels=3):
+def any_collections(draw, max_channels=3):
     """Collections of up to five sequences of up to nine frames."""
     n_channels = draw(st.integers(1, max_channels))
     lengths = draw(st.lists(st.integers(0, 9), min_size=1, max_size=5))

@@ -83,6 +83,7 @@ def test_four_dogs_in_five_minutes(model, garden):
     assert all(float(a["end"]) <= float(b["start"]) for a, b in pairs)
 
 
+@pytest.mark.slow
 def test_formats_of_events(model, garden, tmp_path):
     about = (model, garden, "--window", "2s", "--step", "1s")
     (found,) = json.loads(run("scan", *about, "--unknown", "--format", "json")[0])

@@ -34,7 +34,7 @@ quick: $(VENV)/.dev
 	$(call timed,60,lint quick-tests)
 
 test: $(VENV)/.dev
-	$(call timed,330,lint beside main-tests)
+	$(call timed,360,lint beside main-tests)
 
 test-all: $(VENV)/.dev
 	$(call timed,2400,lint beside all-tests)

@@ -1,4 +1,4 @@
-"""Run the program in tests, and sounds to run it on."""
+"""Run the program in tests, and sounds and DNA to run it on."""
 
 import contextlib
 import os
@@ -59,6 +59,17 @@ def write_sounds(folder, n):
         for i in range(n):
             soundfile.write(folder / kind / f"{i}.wav", tone(kind, rng), RATE)
     return rng
+
+
+def write_dna(path, n, letters, motif):
+    """Write `n` random strings; every other string has the motif, given as letters by position."""
+    rng, lines = np.random.default_rng(0), []
+    for i in range(n):
+        row = rng.choice(list(letters), 60)
+        if i % 2:
+            row[[*motif]] = [*motif.values()]
+        lines.append(f">d{i} {'with' if i % 2 else 'without'}\n{''.join(row)}\n")
+    path.write_text("".join(lines))
 
 
 def in_terminal(*arguments, interrupt_at=None):

@@ -10,7 +10,7 @@ import pytest
 import soundfile
 
 import mvdfq
-from commands import RATE, run, tone, write_sounds
+from commands import RATE, run, tone, write_dna, write_sounds
 from mvdfq.cli.reasons import Reasons
 from mvdfq.explain.moments import Moment, Pattern, find_moments, find_patterns
 from mvdfq.io import write_npz
@@ -31,14 +31,8 @@ def sounds(tmp_path_factory):
 @pytest.fixture(scope="module")
 def dna(tmp_path_factory):
     """A model of DNA with and without the motif GC.G at position 25."""
-    folder, rng = tmp_path_factory.mktemp("dna"), np.random.default_rng(0)
-    lines = []
-    for i in range(40):
-        letters = rng.choice(list("AT"), 60)
-        if i % 2:
-            letters[[24, 25, 27]] = list("GCG")
-        lines.append(f">d{i} {'with' if i % 2 else 'without'}\n{''.join(letters)}\n")
-    (folder / "some.fa").write_text("".join(lines))
+    folder = tmp_path_factory.mktemp("dna")
+    write_dna(folder / "some.fa", 40, "AT", {24: "G", 25: "C", 27: "G"})
     train = ["train", folder / "some.fa", "--label", 1, "--kernel", "gapped(4, 3)", "-q"]
     run(*train, "-o", folder / "m.mvdfq")
     run(*train, "-o", folder / "both.mvdfq", "--strands", "both")

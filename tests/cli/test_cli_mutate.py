@@ -3,25 +3,18 @@
 import csv
 import io
 
-import numpy as np
 import pytest
 
 import mvdfq
-from commands import run
+from commands import run, write_dna
 from mvdfq.explain.mutations import Change, Strand, substitutions
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     """Models of DNA with and without TGACTCA on either strand."""
-    folder, rng = tmp_path_factory.mktemp("dna"), np.random.default_rng(0)
-    lines = []
-    for i in range(60):
-        letters = rng.choice(list("ACGT"), 60)
-        if i % 2:
-            letters[20:27] = list("TGACTCA")
-        lines.append(f">d{i} {'with' if i % 2 else 'without'}\n{''.join(letters)}\n")
-    (folder / "some.fa").write_text("".join(lines))
+    folder = tmp_path_factory.mktemp("dna")
+    write_dna(folder / "some.fa", 60, "ACGT", dict(enumerate("TGACTCA", start=20)))
     train = ["train", folder / "some.fa", "--label", 1, "-q", "-o"]
     run(*train, folder / "one.mvdfq")
     run(*train, folder / "both.mvdfq", "--strands", "both")

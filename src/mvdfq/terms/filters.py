@@ -19,6 +19,7 @@ from mvdfq._engines import filter_words
 from mvdfq._engines.choice import current_engine, on_host, side_by_side
 from mvdfq._engines.filter_evidence import filter_evidence
 from mvdfq._engines.filter_words import N_TAPS, N_WORDS
+from mvdfq._engines.shares import weigh
 from mvdfq._utils.checks import check_several, check_whole
 from mvdfq._utils.short import Short
 from mvdfq._utils.threads import n_threads, run_in_order
@@ -230,8 +231,10 @@ class FilterBank(Short):
 
         def weighed(block: slice) -> np.ndarray:
             shares = read.shares(block)
-            sums = np.zeros((len(shares), n_columns))
-            filter_words.weigh(shares, weights, sums)
+            n, size = shares.shape
+            sums, starts, sizes = np.zeros((n, n_columns)), np.arange(n) * size, np.full(n, size)
+            lists = starts, sizes, np.arange(size, dtype=np.int32), shares.ravel()
+            weigh(lists, np.zeros(n, int), False, weights, sums, np.empty(n))
             return sums
 
         return np.concatenate([sums for _, sums in read.in_blocks(weighed, self.n_jobs)])

@@ -405,6 +405,6 @@ def count_at_keys(
         present = np.stack([row.present if row.present.size else everywhere for row in rows])
     starts = np.arange(len(rows)) * sum(sizes) + np.cumsum([0, *sizes])[:-1, None]
     read = codes, row.offsets, present, groups, bases, starts
-    counts, columns, indptr = loops.listed_counts(*read, n_levels, roots)
+    counts, columns, indptr = loops.listed_counts(*read, n_levels, roots=roots)
     shape = row.n_sequences, len(rows) * sum(sizes)
     return sp.csr_array((counts, columns, indptr[:: len(rows)]), shape=shape)

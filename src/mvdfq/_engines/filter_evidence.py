@@ -18,7 +18,7 @@ def filter_evidence(levels, counts, filters, weights, means, by_channel, by_kind
     (n_channels, n_columns) gets what belongs to no response; `by_kind` (2, n_channels, n_columns)
     gets the sums over single symbols and over triples.
     """
-    step, _, members, _, _ = filters
+    step, _, members, _ = filters
     n, n_levels, n_columns = levels.shape[1], weights.shape[1] + 1, weights.shape[3]
     n_words = counts[:, 0].sum(axis=1, keepdims=True, dtype=float)
     n_single = counts[:, 0, :2].sum(axis=1, keepdims=True, dtype=float)

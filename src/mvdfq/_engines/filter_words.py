@@ -6,8 +6,10 @@ the sum of a few channels. The arguments `filters` of the functions below are a 
 - ``dilation``;
 - ``taps`` (n_filters, 3), the taps of weight +2;
 - ``members`` (n_filters, most), the channels that a filter sums, filled up with -1;
-- ``zero_padded`` (n_filters,), whether zeros or the end values stand beyond the ends;
-- ``used`` (2, n_channels), the channels that any filter of each kind of padding reads.
+- ``zero_padded`` (n_filters,), whether zeros or the end values stand beyond the ends.
+
+Responses are single precision: twice as many fit one instruction. Sums run in the same order
+everywhere, and thresholds are learned from the same responses.
 
 Every threshold of a response gives a row of two symbols, below and above. The words of a row are
 its single symbols and triples of symbols `dilation` frames apart. A row has one bit per frame, so
@@ -28,6 +30,9 @@ WORD = 64
 ONE, TOP = np.uint64(1), np.uint64(63)
 # Channels and taps that one loop adds: a sum is read and written once for all of them.
 TERMS = 3
+THREE = np.float32(3)
+# Standardized values beyond this are cut, so that no sum is infinite in single precision.
+LARGEST = 1e30
 # Words of one row: two single symbols and eight triples.
 N_WORDS = 10
 
@@ -46,10 +51,9 @@ def filter_shares(read, filters, thresholds, out):
     The words of a threshold are single symbols (below, above) and triples of symbols `dilation`
     frames apart. `thresholds` is (n_filters, n_thresholds), at most `MOST_THRESHOLDS`, sorted.
     Equal to writing all responses, comparing them with all thresholds and counting the words of
-    every row, but no row is ever written. `read` is as in `read_filters`.
+    every row. `read` is as in `read_filters`.
     """
-    none = np.empty((0, 0), read[0].dtype), np.empty((0, 0), np.int8)
-    _read(read, filters, thresholds, *none, out)
+    _read(read, filters, thresholds, np.empty((0, 0)), np.empty((0, 0), np.int8), out)
     if out.size:
         n_words = out[:, :, :1].sum(axis=3, keepdims=True, dtype=np.float64)
         out /= np.maximum(n_words, 1).astype(np.float32)
@@ -62,35 +66,43 @@ def filter_levels(read, filters, thresholds):
     Shapes: (n_filters, n_frames), -1 for a missing response, and (n_filters, n_thresholds, 10).
     `read` is as in `read_filters`.
     """
-    data, (start, stop), _ = read
+    start, stop = read[1]
     levels = np.empty((len(thresholds), stop - start), np.int8)
     counts = np.empty((1, *thresholds.shape, N_WORDS), np.float32)
-    _read(read, filters, thresholds, np.empty((0, 0), data.dtype), levels, counts)
+    _read(read, filters, thresholds, np.empty((0, 0)), levels, counts)
     return levels, counts[0]
+
+
+def in_single(thresholds):
+    """Return thresholds that the same single-precision values reach, rounded up."""
+    with np.errstate(over="ignore"):
+        rounded = thresholds.astype(np.float32)
+    return np.where(rounded < thresholds, np.nextafter(rounded, np.float32(np.inf)), rounded)
 
 
 def _read(read, filters, thresholds, responses, levels, words):
     """Call `read_filters` with memory for the longest sequence: compiled loops do not allocate."""
     data, offsets, _ = read
-    dilation, taps, members, zero_padded, used = filters
-    most, n_rows = int(np.diff(offsets).max(initial=0)), 2 * len(data)
-    # channels that no filter reads stay unwritten and are never read; the last row holds zeros
-    padded = np.empty((n_rows + 1, most + (N_TAPS - 1) * dilation), data.dtype)
-    nine = np.empty((n_rows + 1, most), data.dtype)
+    dilation, taps, members, zero_padded = filters
+    (n_filters, n_members), n_rows = members.shape, 2 * len(data)
+    # the rows of padded channels that filters sum; the rest of a list is a row of zeros
+    rows = np.full((n_filters, -(-n_members // TERMS) * TERMS), n_rows)
+    padding = len(data) * zero_padded[:, None]
+    rows[:, :n_members] = np.where(members < 0, n_rows, members + padding)
+    used = np.bincount(rows.ravel(), minlength=n_rows + 1) > 0
+    cut = np.full((n_filters, MOST_THRESHOLDS), np.float32(np.nan))  # no response reaches NaN
+    cut[:, : thresholds.shape[1]] = in_single(thresholds)
+    most = int(np.diff(offsets).max(initial=0))
+    padded = np.empty((n_rows + 1, most + (N_TAPS - 1) * dilation), np.float32)
+    nine, sums = np.empty((n_rows + 1, most), np.float32), np.empty_like(padded[:2])
     padded[-1] = nine[-1] = 0
-    rows = np.full((len(members), -(-members.shape[1] // TERMS) * TERMS), n_rows)
-    rows[:, : members.shape[1]] = members + len(data) * zero_padded[:, None]
-    rows[:, : members.shape[1]][members < 0] = n_rows
-    cut = np.full((len(thresholds), MOST_THRESHOLDS), np.nan)  # no response reaches NaN
-    cut[:, : thresholds.shape[1]] = thresholds
     n_words = -(-most // WORD) + 2
     above = np.empty(n_words * WORD, np.uint8)
     bits = np.empty((MOST_THRESHOLDS + 1, n_words * 8), np.uint8)
-    sums = np.empty((2, padded.shape[1]), data.dtype)
-    views = (above, above.view(np.uint64), bits, bits.view(np.uint64))
-    memory = padded, nine, sums, *views, np.empty(n_words, np.uint64)
+    memory = padded, nine, sums, above, above.view(np.uint64), bits, bits.view(np.uint64)
     flat = words.reshape(len(words) * words.shape[1], thresholds.shape[1] * N_WORDS)
-    read_filters(read, (dilation, taps, rows, used), cut, memory, responses, levels, flat)
+    whole, out = np.empty(n_words, np.uint64), (responses, levels, flat)
+    read_filters(read, (dilation, taps, rows, used), cut, (*memory, whole), *out)
 
 
 @bare
@@ -98,8 +110,8 @@ def read_filters(read, filters, thresholds, memory, responses, levels, words):
     """Write what is not empty of responses, levels and counts of words of every sequence.
 
     `read` is a tuple: data, offsets, and the mean and deviation of every channel, which is
-    standardized while it is read. `filters` has the rows of padded channels that filters sum in
-    place of members, filled up with a row of zeros. `levels` belong to one sequence; `words` are
+    standardized while it is read. `filters` has the rows of padded channels that each filter sums,
+    filled up with a row of zeros, and which rows are used. `levels` belong to one sequence; `words` are
     (n_sequences * n_filters, n_thresholds * 10).
 
     One function, since each function that reads filters takes seconds to compile. Sums run in the
@@ -132,13 +144,15 @@ def prepare(data, start, n, scale, filters, padded, nine):
     n_taps = (padded.shape[1] - nine.shape[1]) // dilation + 1
     pad = (n_taps // 2) * dilation
     for row in range(2 * data.shape[0] if n else 0):
-        kind, c = row // data.shape[0], row % data.shape[0]
-        if not used[kind, c]:
+        if not used[row]:
             continue
+        kind, c = row // data.shape[0], row % data.shape[0]
         own, sums, values = padded[row], nine[row, :n], data[c, start : start + n]
         middle, mean, deviation = own[pad : pad + n], scale[0][c], scale[1][c]
         for t in range(n):
-            middle[t] = (values[t] - mean) / deviation
+            value = (values[t] - mean) / deviation
+            value = LARGEST if value > LARGEST else value  # NaN stays NaN
+            middle[t] = -LARGEST if value < -LARGEST else value
             sums[t] = 0
         # beyond the ends: the end values, or zeros
         first, last = (middle[0], middle[n - 1]) if kind == 0 else (0.0, 0.0)
@@ -184,7 +198,7 @@ def respond(padded, nine, f, filters, total, out):
             out[t] = ((out[t] + x[t]) + y[t]) + z[t]
     second, third = total[taps[f, 1] * dilation :], total[taps[f, 2] * dilation :]
     for t in range(out.size):
-        out[t] += 3 * (read[t] + second[t] + third[t])
+        out[t] += THREE * (read[t] + second[t] + third[t])
 
 
 @inlined

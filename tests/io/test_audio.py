@@ -598,6 +598,21 @@ def test_links_in_metadata_and_in_other_folders_are_not_followed(classes, tmp_pa
         read(folder)
 
 
+def test_a_folder_that_is_closed_is_an_error(classes, monkeypatch):
+    closed = next(path for path in classes.iterdir() if path.is_dir()) / "closed"
+    closed.mkdir()
+    scandir = os.scandir
+
+    def guarded(path):
+        if str(path) == str(closed):
+            raise PermissionError(13, "Permission denied", str(path))
+        return scandir(path)
+
+    monkeypatch.setattr(os, "scandir", guarded)  # the user root may open every folder
+    with pytest.raises(ReadError, match=r"closed: cannot be opened \(Permission denied\)"):
+        read(classes)
+
+
 def test_empty_class_and_file_beside_the_classes(classes):
     (classes / "nothing").mkdir()
     write(classes / "stray.wav")

@@ -164,6 +164,11 @@ def test_ts_with_times(write):
         ("@classLabel true sitting down up\n", "", "line 7: @data without @classLabel"),
         ("@data", "", "line 9: '1,2,.*' before @data"),
         ("@timeStamps false", "@timeStamps no", "line 3: @timestamps must be true or false"),
+        ("@dimensions 2", "@dimensions 3", "line 9: 2 channels, expected 3"),
+        ("@dimensions 2", "@dimensions x", "line 5: @dimensions must be a number, got 'x'"),
+        ("@univariate false", "@univariate true", "line 9: 2 channels, expected 1"),
+        ("@equalLength false", "@equalLength true", "line 10: 4 frames, expected 3"),
+        ("@equalLength false", "@seriesLength 7", "line 9: 3 frames, expected 7"),
         ("4e-3", "\0", "line 10: binary data"),
     ],
 )
@@ -193,6 +198,10 @@ def test_plain_arff(write):
     assert same(data.X, [np.array([[1.0, 2]]), np.array([[np.nan, 3]])])
     assert data.y.tolist() == ["x", "y"]
     assert read(write(PLAIN_ARFF), label="c").y.tolist() == ["x"]
+    named = PLAIN_ARFF.replace("@attribute", "@attribute id numeric\n@attribute", 1)
+    named = read(write(named.replace("1,2,x", "77,1,2,x")))
+    assert same(named.X, [np.array([[1.0, 2]])])  # the number of a series is not a value
+    assert named.names == ["77"]
     refused(write(PLAIN_ARFF), "no attribute 'speaker'", label="speaker")
     refused(write(PLAIN_ARFF), "line 6: channel 1: value 3 is 'x', not a number", label="none")
 

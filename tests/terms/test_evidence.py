@@ -75,18 +75,6 @@ def test_evidence_stands_where_the_words_start(kernel, options, name):
     assert_starts(term, kernel, train, new[0], options)
 
 
-@pytest.mark.parametrize("kernel", [Spatial(2, 1, 3), Gappy(3, 2, distinct=False)], ids=str)
-def test_the_best_words_of_a_group_are_the_best_of_all_its_words(kernel):
-    train, new = COLLECTIONS["missing"]
-    evidence = evidence_in(kernel_term(kernel, train, N_SYMBOLS, pyramid=2), new[0], N_SYMBOLS)
-    for column in range(3):
-        for some, every in zip(evidence.top(column, 2), evidence.words, strict=True):
-            best = np.sort(np.abs(every.totals(column)))[-2:]
-            assert_allclose(np.sort(np.abs(some.totals(column)))[-2:], best)
-            assert len(some.rows) < len(every.rows)
-            assert (some.shares[:, column] != 0).any()
-
-
 def test_evidence_of_mismatches_is_that_of_the_windows():
     train, new = COLLECTIONS["random"]
     term = kernel_term(Mismatch(3, 1), train, N_SYMBOLS)

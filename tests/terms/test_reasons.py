@@ -277,3 +277,13 @@ def test_very_many_classes_are_compared_with_all_sequences(problem, solver, monk
         assert_allclose(one.by_time.sum(axis=1) + one.constant, one.margins, atol=1e-7)
         both = one.between(0, 1)
         assert_allclose(both.by_time.sum(axis=1) + both.constant, both.margins, atol=1e-7)
+
+
+def test_the_best_words_of_a_group_are_the_best_of_all_its_words():
+    X, y = mvdfq.make_autoregressive(12, n_channels=2, n_timepoints=40, random_state=0)
+    terms = [WordTerm(mvdfq.DirectQuantizer(4), Words(LAYOUTS))]
+    evidence = SequenceClassifier(terms=terms, cv=2).fit(X, y).explain(X[0]).evidence
+    for some, every in zip(evidence.top(0, 2), evidence.words, strict=True):
+        best = np.sort(np.abs(every.totals(0)))[-2:]
+        assert_allclose(np.sort(np.abs(some.totals(0)))[-2:], best)
+        assert len(some.rows) < len(every.rows)

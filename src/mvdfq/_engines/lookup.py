@@ -5,8 +5,6 @@ alphabets are the keys themselves (*dense*). Other slots are found by open addre
 the keys of a row stand in `keys[first[r]:first[r + 1]]`, `EMPTY` in places without a key.
 """
 
-from typing import Any
-
 import numpy as np
 
 from mvdfq._engines.compiled import compiled, inlined, inner
@@ -150,12 +148,6 @@ def score(codes, offsets, present, group, bases, first, keys, values, root, weig
                 margins[s, r, c] += margin[c]
             total[s, r] += squares
             own[s, r] += weights[r] * squares
-
-
-def buffers_of(lengths: np.ndarray, dtype: Any = np.uint64) -> tuple[np.ndarray, np.ndarray]:
-    """Return memory of `count_slots`: words and flags of one layout in the longest sequence."""
-    most = lengths.max(initial=0)
-    return np.empty(most, dtype), np.empty((2, most), bool)
 
 
 def scratch(most: int, n_levels: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

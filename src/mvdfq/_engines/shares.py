@@ -5,10 +5,12 @@ the places from ``indptr[s]`` to ``indptr[s + 1]``. Loops over the lists take on
 products and slices of sparse matrices copy everything several times.
 """
 
+from typing import Any
+
 import numpy as np
 
 from mvdfq._engines.compiled import bare
-from mvdfq._engines.lookup import buffers_of, count_slots
+from mvdfq._engines.lookup import count_slots
 
 
 def listed_counts(*words, roots=False):
@@ -47,6 +49,12 @@ def lists_of_counts(codes, offsets, present, groups, bases, starts, n_levels):
         words = codes, offsets, present, read, bases
         list_counts(*words, start, memory, first, filled, columns, counts)
     return first[:-1], filled, columns, counts
+
+
+def buffers_of(lengths: np.ndarray, dtype: Any = np.uint64) -> tuple[np.ndarray, np.ndarray]:
+    """Return memory of `count_slots`: words and flags of one layout in the longest sequence."""
+    most = lengths.max(initial=0)
+    return np.empty(most, dtype), np.empty((2, most), bool)
 
 
 @bare

@@ -43,8 +43,9 @@ def demo(
         rows.append(row)
     clf = fitted[None]
     reasons = Reasons(clf, clf.explain(test[0][0]), "utterance 1", 5)
-    shares = sorted(enumerate(clf.feature_importance_.tolist()), key=lambda pair: -pair[1])
-    channels = [{"channel": c, "log_loss_rise": round(x, 4)} for c, x in shares[:3]]
+    rises = zip(reasons.explanation.channels, clf.feature_importance_.tolist(), strict=True)
+    most = sorted(rises, key=lambda pair: -pair[1])[:3]
+    channels = [{"channel": name, "log_loss_rise": round(rise, 4)} for name, rise in most]
     written = _report(clf, train, test, report)
     if format is Format.json:
         why = {**reasons.facts(), "channels": channels}

@@ -97,7 +97,7 @@ def _check(name: str, given: dict[str, Any], is_run: bool, output: Path | None) 
 
 
 def _show_published(name: str, format: Format) -> None:
-    """Print the figures of the paper, or the names of all tables."""
+    """Print the figures of the paper, or the names of all tables; equal values stand above."""
     from mvdfq.reproduce.published import TITLES, figures
 
     if not name:
@@ -113,8 +113,11 @@ def _show_published(name: str, format: Format) -> None:
         return
     keys = ("name", "kernel", "manifold", "setting", "metric", "status", "line", "text")
     heads = {"name": "method", "text": "published"}
-    rows = [{heads.get(key, key): getattr(each, key) for key in keys} for each in printed]
-    table(rows, TITLES[name])
+    alike = {key for key in keys if len({getattr(each, key) for each in printed}) == 1}
+    above = (f"{heads.get(key, key)} {getattr(printed[0], key)}" for key in keys if key in alike)
+    varying = [key for key in keys if key not in alike]
+    rows = [{heads.get(key, key): getattr(each, key) for key in varying} for each in printed]
+    table(rows, f"{TITLES[name]}\n{', '.join(above)}".rstrip())
 
 
 def _show(result: Any, format: Format) -> None:

@@ -16,7 +16,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from mvdfq._engines import lookup
-from mvdfq._engines.shares import lists_of_counts, weigh
+from mvdfq._engines.shares import buffers_of, lists_of_counts, weigh
 from mvdfq._utils.short import Short
 from mvdfq._utils.threads import n_threads, run_in_order
 from mvdfq.gram.plan import Plan, inverse_root
@@ -124,7 +124,7 @@ class WordTable(Short):
                 (
                     table.group.arrays,
                     table.group.layout_weights,
-                    *lookup.buffers_of(symbols.lengths),
+                    *buffers_of(symbols.lengths),
                 ),
                 table.bases,
                 table.first,

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -250,20 +251,23 @@ def _below(root: Path, source: Source) -> tuple[list[Path], list[Path]]:
     Links to folders are not followed: a link that stays inside leads to files that are listed.
     """
     folders, files = [], []
-    for path in sorted(root.rglob("*")):
-        place = path.relative_to(root)
-        if any(part.startswith(".") for part in place.parts):
-            continue
-        try:
-            check_inside(path, root)
-        except ReadError as error:
-            _refuse(source, path, error.problem, error.hint)
-            continue
-        if not path.is_dir():
-            files.append(path)
-        elif len(place.parts) == 1:
-            folders.append(path)
-    return folders, files
+    for here, names, inside in os.walk(root, onerror=partial(_closed, source)):
+        names[:] = [name for name in names if not name.startswith(".")]
+        for path in (Path(here, name) for name in (*names, *inside) if not name.startswith(".")):
+            try:
+                check_inside(path, root)
+            except ReadError as error:
+                _refuse(source, path, error.problem, error.hint)
+                continue
+            if not path.is_dir():
+                files.append(path)
+            elif path.parent == root:
+                folders.append(path)
+    return sorted(folders), sorted(files)
+
+
+def _closed(source: Source, error: OSError) -> None:
+    source.leave_out(decoding.unreadable(error.filename, error))
 
 
 def _from_metadata(root: Path, source: Source) -> list[Case]:

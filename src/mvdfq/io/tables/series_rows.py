@@ -156,19 +156,21 @@ def read_arff(source: Source, label: str | int | None = "label") -> Dataset:
     lines, header = source.said(comments="%"), _Header()
     read_header(source, lines, header.note)
     place = header.label_place(source, label)
-    return gather(source, lines, partial(_arff_case, len(header.names), place))
+    return gather(source, lines, partial(_arff_case, header.names, place))
 
 
-def _arff_case(n_cells: int, place: int | None, line: str) -> Case:
-    """Read the values and the label of one line."""
+def _arff_case(names: list[str], place: int | None, line: str) -> Case:
+    """Read the values, the label and the name of one line; an attribute `id` holds names."""
     cells = _cells(line)
-    if len(cells) != n_cells:
-        raise ValueError(f"{len(cells)} values, expected {n_cells}")
-    label = None if place is None else cells.pop(place)
+    if len(cells) != len(names):
+        raise ValueError(f"{len(cells)} values, expected {len(names)}")
+    label = None if place is None else cells[place]
     if label is not None and not is_given(label):
         raise ValueError("the label is missing")
+    values = [cell for i, cell in enumerate(cells) if i != place and names[i] != "id"]
+    id = cells[names.index("id")] if "id" in names else None
     # the rows of a relational value are channels
-    return Case(channel_values(",".join(cells).strip("\n").split("\n")), label)
+    return Case(channel_values(",".join(values).strip("\n").split("\n")), label, id)
 
 
 def _cells(line: str) -> list[str]:

@@ -12,17 +12,18 @@ import numpy as np
 from mvdfq._utils.files import replacing
 from mvdfq.io.dataset import Case, Dataset, gather, read_header
 from mvdfq.io.source import Source
-from mvdfq.io.tables.csv_tables import MISSING, channel_values, numbers
+from mvdfq.io.tables.csv_tables import COUNT, MISSING, channel_values, numbers
 from mvdfq.io.tables.times import SAME_RATE, moments, unit_of
 from mvdfq.sequences import Sequences, check_sequences
 
 # The lines of a header that are read, and others, which show that the file is a .ts file.
-FLAGS = ("timestamps", "targetlabel", "classlabel")
-OTHERS = "problemname univariate missing dimension dimensions equallength serieslength data".split()
+FLAGS = ("timestamps", "univariate", "equallength", "targetlabel", "classlabel")
+SIZES = {"dimension": "channels", "dimensions": "channels", "serieslength": "frames"}
+OTHERS = ("problemname", "missing", "data")
 # Quantifiers are possessive (a second + after each), so that every line takes linear time.
 PAIR = re.compile(r"\(([^,()]++),([^,()]++)\)")
 CHANNEL_END = re.compile(r"(?<=\))\s*+:")
-KEY = re.compile(rf"@({'|'.join((*FLAGS, *OTHERS))})\b", re.IGNORECASE)
+KEY = re.compile(rf"@({'|'.join((*FLAGS, *SIZES, *OTHERS))})\b", re.IGNORECASE)
 
 
 def read_ts(source: Source) -> Dataset:
@@ -47,6 +48,7 @@ class _Header:
     """What the lines before @data say; reads the lines below."""
 
     flags: dict[str, bool] = field(default_factory=dict)
+    sizes: dict[str, int] = field(default_factory=dict)
     # The step between the times of each series, in seconds if the unit of all times is known.
     steps: list[float] = field(default_factory=list)
     has_unit: bool = True
@@ -68,6 +70,10 @@ class _Header:
             if words[:1] not in (["true"], ["false"]):
                 raise ValueError(f"@{key} must be true or false, got {' '.join(words)[:40]!r}")
             self.flags[key] = words[0] == "true"
+        elif key in SIZES:
+            if not (words and COUNT.fullmatch(words[0])):
+                raise ValueError(f"@{key} must be a number, got {' '.join(words)[:40]!r}")
+            self.sizes[SIZES[key]] = int(words[0])
         if key == "classlabel":
             self.words = " ".join(["", *words[1:], ""])
         return False
@@ -88,7 +94,19 @@ class _Header:
             unit = unit_of("time", times)
             self.has_unit &= unit is not None
             self.steps.append(float(np.diff(moments(times)).mean()) * (unit or 1.0))
-        return Case(channel_values(channels), label)
+        values = channel_values(channels)
+        self._check_shape(values.shape)
+        return Case(values, label)
+
+    def _check_shape(self, shape: tuple[int, ...]) -> None:
+        """Refuse a series of another shape than the header says."""
+        if self.flags.get("univariate"):
+            self.sizes["channels"] = 1
+        # with series of unequal lengths, older files of the archive give the longest
+        is_equal = self.flags.get("equallength", "frames" in self.sizes)
+        for key, size in zip(("channels", "frames")[: 1 + is_equal], shape, strict=False):
+            if self.sizes.setdefault(key, size) != size:
+                raise ValueError(f"{size} {key}, expected {self.sizes[key]}")
 
     def _label(self, word: str) -> Any:
         if word.lower() in MISSING:

@@ -1,7 +1,7 @@
 """Filters, and words of their responses cut at thresholds: compiled loops without checks.
 
 A filter has nine taps `dilation` frames apart, six of weight -1 and three of weight +2, and reads
-the sum of a few channels. The arguments `filters` of the functions below are a tuple:
+the sum of a few channels. The arguments `filters` of `bank_of` are a tuple:
 
 - ``dilation``;
 - ``taps`` (n_filters, 3), the taps of weight +2;
@@ -15,6 +15,8 @@ Every threshold of a response gives a row of two symbols, below and above. The w
 its single symbols and triples of symbols `dilation` frames apart. A row has one bit per frame, so
 one instruction reads 64 frames or more, and words are counted by counting bits.
 """
+
+from typing import NamedTuple
 
 import numpy as np
 
@@ -37,40 +39,35 @@ LARGEST = 1e30
 N_WORDS = 10
 
 
-def filter_responses(data, offsets, filters, out):
-    """Write the response of every filter at every frame, (n_filters, n_frames)."""
-    scale = np.zeros(len(data)), np.ones(len(data))
-    none = np.empty((0, 0), np.int8), np.empty((0, 0), np.float32)
-    if out.size:  # what is empty is not asked for
-        _read((data, offsets, scale), filters, np.empty((len(out), 0)), out, *none)
+class Bank(NamedTuple):
+    """Filters and thresholds as compiled loops read them.
 
-
-def filter_shares(read, filters, thresholds, out):
-    """Write the roots of the shares of binary words, (n_sequences, n_filters, n_thresholds, 10).
-
-    The words of a threshold are single symbols (below, above) and triples of symbols `dilation`
-    frames apart. `thresholds` is (n_filters, n_thresholds), at most `MOST_THRESHOLDS`, sorted.
-    Equal to writing all responses, comparing them with all thresholds and counting the words of
-    every row. `read` is as in `read_filters`.
+    `rows` are the rows of padded channels that each filter sums, filled up with a row of zeros, and
+    `used` tells which rows any filter sums. `thresholds` are filled up to seven with NaN, which no
+    response reaches.
     """
-    _read(read, filters, thresholds, np.empty((0, 0)), np.empty((0, 0), np.int8), out)
-    if out.size:
-        n_words = out[:, :, :1].sum(axis=3, keepdims=True, dtype=np.float64)
-        out /= np.maximum(n_words, 1).astype(np.float32)
-        np.sqrt(out, out=out)
+
+    dilation: int
+    taps: np.ndarray
+    rows: np.ndarray
+    used: np.ndarray
+    thresholds: np.ndarray
 
 
-def filter_levels(read, filters, thresholds):
-    """Return how many thresholds each response of one sequence reaches, and all counts of words.
+def bank_of(filters, n_channels, thresholds=None):
+    """Return the bank of filters of one dilation; `thresholds` are (n_filters, at most 7), sorted.
 
-    Shapes: (n_filters, n_frames), -1 for a missing response, and (n_filters, n_thresholds, 10).
-    `read` is as in `read_filters`.
+    Channels come twice, padded with their end values and with zeros.
     """
-    start, stop = read[1]
-    levels = np.empty((len(thresholds), stop - start), np.int8)
-    counts = np.empty((1, *thresholds.shape, N_WORDS), np.float32)
-    _read(read, filters, thresholds, np.empty((0, 0)), levels, counts)
-    return levels, counts[0]
+    dilation, taps, members, zero_padded = filters
+    (n, most), zeros = members.shape, 2 * n_channels
+    rows = np.full((n, -(-most // TERMS) * TERMS), zeros)
+    rows[:, :most] = np.where(members < 0, zeros, members + n_channels * zero_padded[:, None])
+    used = np.bincount(rows.ravel(), minlength=zeros + 1) > 0
+    cuts = np.full((n, MOST_THRESHOLDS), np.float32(np.nan))
+    if thresholds is not None:
+        cuts[:, : thresholds.shape[1]] = in_single(thresholds)
+    return Bank(dilation, taps, rows, used, cuts)
 
 
 def in_single(thresholds):
@@ -80,29 +77,53 @@ def in_single(thresholds):
     return np.where(rounded < thresholds, np.nextafter(rounded, np.float32(np.inf)), rounded)
 
 
-def _read(read, filters, thresholds, responses, levels, words):
+def filter_responses(data, offsets, bank, out):
+    """Write the response of every filter at every frame, (n_filters, n_frames)."""
+    scale = np.zeros(len(data)), np.ones(len(data))
+    none = np.empty((0, 0), np.int8), np.empty((0, 0), np.float32)
+    if out.size:  # what is empty is not asked for
+        _read((data, offsets, scale), bank, out, *none)
+
+
+def filter_shares(read, bank, out):
+    """Write the roots of the shares of binary words, (n_sequences, n_filters, n_thresholds, 10).
+
+    The words of a threshold are single symbols (below, above) and triples of symbols `dilation`
+    frames apart. Equal to writing all responses, comparing them with all thresholds and counting
+    the words of every row. `read` is as in `read_filters`.
+    """
+    flat = out.reshape(len(out) * out.shape[1], -1)
+    _read(read, bank, np.empty((0, 0)), np.empty((0, 0), np.int8), flat)
+    if out.size:
+        n_words = out[:, :, :1].sum(axis=3, keepdims=True, dtype=np.float64)
+        out /= np.maximum(n_words, 1).astype(np.float32)
+        np.sqrt(out, out=out)
+
+
+def filter_levels(read, bank, n_thresholds):
+    """Return how many thresholds each response of one sequence reaches, and all counts of words.
+
+    Shapes: (n_filters, n_frames), -1 for a missing response, and (n_filters, n_thresholds, 10).
+    `read` is as in `read_filters`.
+    """
+    n, (start, stop) = len(bank.taps), read[1]
+    levels = np.empty((n, stop - start), np.int8)
+    counts = np.empty((n, n_thresholds * N_WORDS), np.float32)
+    _read(read, bank, np.empty((0, 0)), levels, counts)
+    return levels, counts.reshape(n, n_thresholds, N_WORDS)
+
+
+def _read(read, bank, responses, levels, words):
     """Call `read_filters` with memory for the longest sequence: compiled loops do not allocate."""
-    data, offsets, _ = read
-    dilation, taps, members, zero_padded = filters
-    (n_filters, n_members), n_rows = members.shape, 2 * len(data)
-    # the rows of padded channels that filters sum; the rest of a list is a row of zeros
-    rows = np.full((n_filters, -(-n_members // TERMS) * TERMS), n_rows)
-    padding = len(data) * zero_padded[:, None]
-    rows[:, :n_members] = np.where(members < 0, n_rows, members + padding)
-    used = np.bincount(rows.ravel(), minlength=n_rows + 1) > 0
-    cut = np.full((n_filters, MOST_THRESHOLDS), np.float32(np.nan))  # no response reaches NaN
-    cut[:, : thresholds.shape[1]] = in_single(thresholds)
-    most = int(np.diff(offsets).max(initial=0))
-    padded = np.empty((n_rows + 1, most + (N_TAPS - 1) * dilation), np.float32)
-    nine, sums = np.empty((n_rows + 1, most), np.float32), np.empty_like(padded[:2])
+    most, n_rows = int(np.diff(read[1]).max(initial=0)), len(bank.used)
+    padded = np.empty((n_rows, most + (N_TAPS - 1) * bank.dilation), np.float32)
+    nine, sums = np.empty((n_rows, most), np.float32), np.empty_like(padded[:2])
     padded[-1] = nine[-1] = 0
     n_words = -(-most // WORD) + 2
-    above = np.empty(n_words * WORD, np.uint8)
+    above, whole = np.empty(n_words * WORD, np.uint8), np.empty(n_words, np.uint64)
     bits = np.empty((MOST_THRESHOLDS + 1, n_words * 8), np.uint8)
-    memory = padded, nine, sums, above, above.view(np.uint64), bits, bits.view(np.uint64)
-    flat = words.reshape(len(words) * words.shape[1], thresholds.shape[1] * N_WORDS)
-    whole, out = np.empty(n_words, np.uint64), (responses, levels, flat)
-    read_filters(read, (dilation, taps, rows, used), cut, (*memory, whole), *out)
+    memory = padded, nine, sums, above, above.view(np.uint64), bits, bits.view(np.uint64), whole
+    read_filters(read, tuple(bank[:-1]), bank.thresholds, memory, responses, levels, words)
 
 
 @bare
@@ -110,9 +131,8 @@ def read_filters(read, filters, thresholds, memory, responses, levels, words):
     """Write what is not empty of responses, levels and counts of words of every sequence.
 
     `read` is a tuple: data, offsets, and the mean and deviation of every channel, which is
-    standardized while it is read. `filters` has the rows of padded channels that each filter sums,
-    filled up with a row of zeros, and which rows are used. `levels` belong to one sequence; `words` are
-    (n_sequences * n_filters, n_thresholds * 10).
+    standardized while it is read. `filters` is a `Bank` without its thresholds. `levels` belong to
+    one sequence; `words` are (n_sequences * n_filters, n_thresholds * 10).
 
     One function, since each function that reads filters takes seconds to compile. Sums run in the
     same order for every sequence, so one sequence alone gives the same numbers.
@@ -180,25 +200,34 @@ def respond(padded, nine, f, filters, total, out):
     dilation, taps, rows, _ = filters
     # only what the three taps read
     begin, end = taps[f, 0] * dilation, taps[f, 2] * dilation + out.size
-    read = total[begin:end]
-    for t in range(read.size):
-        read[t] = 0
-    for t in range(out.size):
-        out[t] = 0
-    for i in range(0, rows.shape[1], TERMS):
-        a, b, c = rows[f, i], rows[f, i + 1], rows[f, i + 2]
-        # the rest of the list is rows of zeros
-        if a == padded.shape[0] - 1:
-            break
+    zeros, a, b, c = padded.shape[0] - 1, rows[f, 0], rows[f, 1], rows[f, 2]
+    source = padded[a] if b == zeros else total  # one channel needs no sum
+    if b != zeros:
+        read = total[begin:end]
         x, y, z = padded[a, begin:], padded[b, begin:], padded[c, begin:]
         for t in range(read.size):
-            read[t] = ((read[t] + x[t]) + y[t]) + z[t]
+            read[t] = (x[t] + y[t]) + z[t]
         x, y, z = nine[a], nine[b], nine[c]
         for t in range(out.size):
-            out[t] = ((out[t] + x[t]) + y[t]) + z[t]
-    second, third = total[taps[f, 1] * dilation :], total[taps[f, 2] * dilation :]
+            out[t] = (x[t] + y[t]) + z[t]
+        for i in range(TERMS, rows.shape[1], TERMS):
+            a, b, c = rows[f, i], rows[f, i + 1], rows[f, i + 2]
+            if a == zeros:  # and so is the rest of the list
+                break
+            x, y, z = padded[a, begin:], padded[b, begin:], padded[c, begin:]
+            for t in range(read.size):
+                read[t] = ((read[t] + x[t]) + y[t]) + z[t]
+            x, y, z = nine[a], nine[b], nine[c]
+            for t in range(out.size):
+                out[t] = ((out[t] + x[t]) + y[t]) + z[t]
+    else:
+        minus = nine[a]
+        for t in range(out.size):
+            out[t] = minus[t]
+    first, second = source[begin:], source[taps[f, 1] * dilation :]
+    third = source[taps[f, 2] * dilation :]
     for t in range(out.size):
-        out[t] += THREE * (read[t] + second[t] + third[t])
+        out[t] += THREE * (first[t] + second[t] + third[t])
 
 
 @inlined
@@ -295,7 +324,7 @@ def count_words(bits, n, step, whole, out):
 
 @inner
 def count_bits(x):
-    """Return how many bits of a word are set; compilers know this form and write one instruction."""
+    """Return how many bits of a word are set; a compiler takes this form for one instruction."""
     x = x - ((x >> np.uint64(1)) & np.uint64(0x5555555555555555))
     x = (x & np.uint64(0x3333333333333333)) + ((x >> np.uint64(2)) & np.uint64(0x3333333333333333))
     x = (x + (x >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)

@@ -24,7 +24,7 @@ from mvdfq.symbols.base import Symbols, as_symbols
 N_CELLS = 4096
 # Values per channel to learn thresholds from: more values hardly change the quantiles.
 SAMPLE = 2**12
-# Responses of filters, which thresholds cut, are sums of a few dozen values in single precision: two
+# Responses of filters, which thresholds cut, are sums of dozens of values in single precision: two
 # of them closer than this share of the largest are the same.
 SAME_SUMS = 2.0**-18
 

@@ -27,9 +27,11 @@ N_TAPS = 9
 # Thresholds that one byte holds as bits; the last bit tells that a value is present.
 MOST_THRESHOLDS = 7
 PRESENT = np.uint8(1 << MOST_THRESHOLDS)
+# Thresholds that a response reaches, by the bits of its byte; -1 without a value.
+LEVELS = np.array([byte.bit_count() - 1 for byte in range(256)], np.int8)
 # Bits of one word of a row.
 WORD = 64
-ONE, TOP = np.uint64(1), np.uint64(63)
+ONE, TOP, ALL = np.uint64(1), np.uint64(63), np.uint64(2**64 - 1)
 # Channels and taps that one loop adds: a sum is read and written once for all of them.
 TERMS = 3
 THREE = np.float32(3)
@@ -42,7 +44,7 @@ N_WORDS = 10
 class Bank(NamedTuple):
     """Filters and thresholds as compiled loops read them.
 
-    `rows` are the rows of padded channels that each filter sums, filled up with a row of zeros, and
+    `rows` are the rows of channels that each filter sums, filled up with a row of zeros, and
     `used` tells which rows any filter sums. `thresholds` are filled up to seven with NaN, which no
     response reaches.
     """
@@ -80,7 +82,7 @@ def in_single(thresholds):
 def filter_responses(data, offsets, bank, out):
     """Write the response of every filter at every frame, (n_filters, n_frames)."""
     scale = np.zeros(len(data)), np.ones(len(data))
-    none = np.empty((0, 0), np.int8), np.empty((0, 0), np.float32)
+    none = np.empty((0, 0), np.uint8), np.empty((0, 0), np.float32)
     if out.size:  # what is empty is not asked for
         _read((data, offsets, scale), bank, out, *none)
 
@@ -93,7 +95,7 @@ def filter_shares(read, bank, out):
     the words of every row. `read` is as in `read_filters`.
     """
     flat = out.reshape(len(out) * out.shape[1], -1)
-    _read(read, bank, np.empty((0, 0)), np.empty((0, 0), np.int8), flat)
+    _read(read, bank, np.empty((0, 0)), np.empty((0, 0), np.uint8), flat)
     if out.size:
         n_words = out[:, :, :1].sum(axis=3, keepdims=True, dtype=np.float64)
         out /= np.maximum(n_words, 1).astype(np.float32)
@@ -107,28 +109,29 @@ def filter_levels(read, bank, n_thresholds):
     `read` is as in `read_filters`.
     """
     n, (start, stop) = len(bank.taps), read[1]
-    levels = np.empty((n, stop - start), np.int8)
+    levels = np.empty((n, stop - start), np.uint8)
     counts = np.empty((n, n_thresholds * N_WORDS), np.float32)
     _read(read, bank, np.empty((0, 0)), levels, counts)
-    return levels, counts.reshape(n, n_thresholds, N_WORDS)
+    return LEVELS[levels], counts.reshape(n, n_thresholds, N_WORDS)
 
 
 def _read(read, bank, responses, levels, words):
     """Call `read_filters` with memory for the longest sequence: compiled loops do not allocate."""
     most, n_rows = int(np.diff(read[1]).max(initial=0)), len(bank.used)
-    padded = np.empty((n_rows, most + (N_TAPS - 1) * bank.dilation), np.float32)
-    nine, sums = np.empty((n_rows, most), np.float32), np.empty_like(padded[:2])
-    padded[-1] = nine[-1] = 0
+    channels = np.empty((n_rows, 2 * most + (N_TAPS - 1) * bank.dilation), np.float32)
+    channels[-1] = 0
+    sums = np.empty_like(channels[0]), np.empty(most, np.float32)
     n_words = -(-most // WORD) + 2
     above, whole = np.empty(n_words * WORD, np.uint8), np.empty(n_words, np.uint64)
-    bits = np.empty((MOST_THRESHOLDS + 1, n_words * 8), np.uint8)
-    memory = padded, nine, sums, above, above.view(np.uint64), bits, bits.view(np.uint64), whole
+    # twice as long: words are also read beyond the end, where nothing counts
+    bits = np.empty((MOST_THRESHOLDS + 1, 2 * n_words * 8), np.uint8)
+    memory = channels, *sums, above, above.view(np.uint64), bits, bits.view(np.uint64), whole
     read_filters(read, tuple(bank[:-1]), bank.thresholds, memory, responses, levels, words)
 
 
 @bare
 def read_filters(read, filters, thresholds, memory, responses, levels, words):
-    """Write what is not empty of responses, levels and counts of words of every sequence.
+    """Write what is not empty of responses, bytes of bits and counts of words of every sequence.
 
     `read` is a tuple: data, offsets, and the mean and deviation of every channel, which is
     standardized while it is read. `filters` is a `Bank` without its thresholds. `levels` belong to
@@ -138,36 +141,35 @@ def read_filters(read, filters, thresholds, memory, responses, levels, words):
     same order for every sequence, so one sequence alone gives the same numbers.
     """
     data, offsets, scale = read
-    padded, nine, sums, above, eights, eighths, bits, whole = memory
+    channels, total, response, above, eights, eighths, bits, whole = memory
     for s in range(offsets.size - 1):
         start, n = offsets[s], offsets[s + 1] - offsets[s]
-        prepare(data, start, n, scale, filters, padded, nine)
+        # a number that the compiler does not know: it would write one loop for every tap
+        n_taps = (total.size - 2 * response.size) // filters[0] + 1
+        prepare(data, start, n, scale, n_taps, filters, channels)
         for f in range(thresholds.shape[0]):
-            response = sums[1, :n]
-            respond(padded, nine, f, filters, sums[0], response)
+            respond(channels, f, filters, total, response[:n])
             if responses.size:
                 for t in range(n):
                     responses[f, start + t] = response[t]
                 continue
-            compare(response, thresholds[f], above)
+            compare(response[:n], thresholds[f], above)
             for t in range(n if levels.size else 0):
-                levels[f, t] = np.int64(count_bits(np.uint64(above[t]))) - 1
+                levels[f, t] = above[t]
             write_bits(eights[: -(-n // WORD) * 8], eighths, bits)
             count_words(bits, n, filters[0], whole, words[s * thresholds.shape[0] + f])
 
 
 @inlined
-def prepare(data, start, n, scale, filters, padded, nine):
-    """Write the padded channels of one sequence and minus their sums of nine taps, by padding."""
+def prepare(data, start, n, scale, n_taps, filters, channels):
+    """Write minus the sums of nine taps and then the padded values of every channel, by padding."""
     dilation, _, _, used = filters
-    # a number that the compiler does not know: it would write one loop for every tap
-    n_taps = (padded.shape[1] - nine.shape[1]) // dilation + 1
     pad = (n_taps // 2) * dilation
     for row in range(2 * data.shape[0] if n else 0):
         if not used[row]:
             continue
         kind, c = row // data.shape[0], row % data.shape[0]
-        own, sums, values = padded[row], nine[row, :n], data[c, start : start + n]
+        sums, own, values = channels[row, :n], channels[row, n:], data[c, start : start + n]
         middle, mean, deviation = own[pad : pad + n], scale[0][c], scale[1][c]
         for t in range(n):
             value = (values[t] - mean) / deviation
@@ -187,7 +189,7 @@ def prepare(data, start, n, scale, filters, padded, nine):
 
 
 @inlined
-def respond(padded, nine, f, filters, total, out):
+def respond(channels, f, filters, total, out):
     """Write the response of filter `f` at every frame; NaN wherever a tap reads NaN.
 
     With weights -1 and +2,
@@ -198,36 +200,24 @@ def respond(padded, nine, f, filters, total, out):
     each channel and kind of padding, as in MiniRocket (Dempster et al. 2021).
     """
     dilation, taps, rows, _ = filters
-    # only what the three taps read
-    begin, end = taps[f, 0] * dilation, taps[f, 2] * dilation + out.size
-    zeros, a, b, c = padded.shape[0] - 1, rows[f, 0], rows[f, 1], rows[f, 2]
-    source = padded[a] if b == zeros else total  # one channel needs no sum
-    if b != zeros:
-        read = total[begin:end]
-        x, y, z = padded[a, begin:], padded[b, begin:], padded[c, begin:]
-        for t in range(read.size):
-            read[t] = (x[t] + y[t]) + z[t]
-        x, y, z = nine[a], nine[b], nine[c]
-        for t in range(out.size):
-            out[t] = (x[t] + y[t]) + z[t]
-        for i in range(TERMS, rows.shape[1], TERMS):
-            a, b, c = rows[f, i], rows[f, i + 1], rows[f, i + 2]
-            if a == zeros:  # and so is the rest of the list
-                break
-            x, y, z = padded[a, begin:], padded[b, begin:], padded[c, begin:]
-            for t in range(read.size):
-                read[t] = ((read[t] + x[t]) + y[t]) + z[t]
-            x, y, z = nine[a], nine[b], nine[c]
-            for t in range(out.size):
-                out[t] = ((out[t] + x[t]) + y[t]) + z[t]
-    else:
-        minus = nine[a]
-        for t in range(out.size):
-            out[t] = minus[t]
-    first, second = source[begin:], source[taps[f, 1] * dilation :]
-    third = source[taps[f, 2] * dilation :]
+    zeros, a, b, c = channels.shape[0] - 1, rows[f, 0], rows[f, 1], rows[f, 2]
+    source = channels[a] if b == zeros else total  # one channel needs no sum
+    # up to the last frame that a tap reads
+    stop = 2 * out.size + taps[f, 2] * dilation if b != zeros else 0
+    x, y, z = channels[a], channels[b], channels[c]
+    for t in range(stop):
+        total[t] = (x[t] + y[t]) + z[t]
+    for i in range(TERMS, rows.shape[1], TERMS):
+        if rows[f, i] == zeros:  # and so is the rest of the list
+            break
+        x, y, z = channels[rows[f, i]], channels[rows[f, i + 1]], channels[rows[f, i + 2]]
+        for t in range(stop):
+            total[t] = ((total[t] + x[t]) + y[t]) + z[t]
+    padded = source[out.size :]
+    x, y = padded[taps[f, 0] * dilation :], padded[taps[f, 1] * dilation :]
+    z = padded[taps[f, 2] * dilation :]
     for t in range(out.size):
-        out[t] += THREE * (first[t] + second[t] + third[t])
+        out[t] = source[t] + THREE * (x[t] + y[t] + z[t])
 
 
 @inlined
@@ -281,25 +271,27 @@ def count_words(bits, n, step, whole, out):
     `whole` is memory for the triples without a missing symbol, which alone count.
     """
     # a sequence shorter than a triple has single symbols alone
-    n_words = (n - 2 * step + WORD - 1) // WORD if n > 2 * step else 0
+    n_starts, step = (n - 2 * step, step) if n > 2 * step else (0, 0)
+    # b and c of a triple begin inside a word: the rest comes from the next word
+    b_word, b_cut = step // WORD, np.uint64(step % WORD)
+    c_word, c_cut = 2 * step // WORD, np.uint64(2 * step % WORD)
     n_triples = n_present = np.uint64(0)
-    for q in range(MOST_THRESHOLDS, -1, -1):
+    for k in range(whole.size):
+        whole[k] = ALL if k * WORD < n_starts else np.uint64(0)
+    for q in range(MOST_THRESHOLDS, -1, -1):  # the last row first: it tells what is present
         row, first, is_last = bits[q], q * N_WORDS, q == MOST_THRESHOLDS
         if not is_last and first >= out.size:
             continue
-        # b and c of a triple begin inside a word: the rest comes from the next word
-        here, b1, c1 = row[:n_words], row[step // WORD :], row[2 * step // WORD :]
-        b2, c2, b_cut, c_cut = b1[1:], c1[1:], np.uint64(step % WORD), np.uint64(2 * step % WORD)
+        b1, c1 = row[b_word:], row[c_word:]
+        b2, c2 = b1[1:], c1[1:]
         single = n_a = n_b = n_c = n_ab = n_ac = n_bc = n_abc = np.uint64(0)
-        for one in row[: (n + WORD - 1) // WORD]:
-            single += count_bits(one)
-        for k in range(here.size):
+        for k in range((n + WORD - 1) // WORD):
+            single += count_bits(row[k])
             # in two steps: no word can be shifted by 64 bits
-            a, b = here[k], (b1[k] >> b_cut) | ((b2[k] << ONE) << (TOP - b_cut))
+            b = (b1[k] >> b_cut) | ((b2[k] << ONE) << (TOP - b_cut))
             c = (c1[k] >> c_cut) | ((c2[k] << ONE) << (TOP - c_cut))
-            # the last row is first
+            a, b, c = row[k] & whole[k], b & whole[k], c & whole[k]
             whole[k] = a & b & c if is_last else whole[k]
-            a, b, c = a & whole[k], b & whole[k], c & whole[k]
             n_a += count_bits(a)
             n_b += count_bits(b)
             n_c += count_bits(c)

@@ -83,18 +83,15 @@ def count_slots(place, group, base, n_slots, local, cells, touched):
                     if n_fine > 1:
                         cells[slot, 0] = 1  # only a mark: the whole sequence is added up below
                 cells[slot, n_fine - 1 + fine] += weights[j]
-    for slot in range(n_slots if searches else 0):
-        total = 0.0
-        for fine in range(n_fine):
-            total += cells[slot, n_fine - 1 + fine]
-        touched[n_touched] = slot  # no branch: whether a word occurs is hard to guess
-        n_touched += 1 if total != 0 else 0
-    for i in range(n_touched):
-        count = cells[touched[i]]
+    n_found = 0
+    for i in range(n_slots if searches else n_touched):
+        slot = i if searches else np.int64(touched[i])
         for cell in range(n_fine - 2, -1, -1):
             # from fine to coarse: both halves are complete before their sum is taken
-            count[cell] = count[2 * cell + 1] + count[2 * cell + 2]
-    return n_touched
+            cells[slot, cell] = cells[slot, 2 * cell + 1] + cells[slot, 2 * cell + 2]
+        touched[n_found] = slot  # no branch: whether a word occurs is hard to guess
+        n_found += 1 if cells[slot, 0] != 0 else 0
+    return n_found
 
 
 @inlined

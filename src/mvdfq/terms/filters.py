@@ -258,8 +258,9 @@ class FilterBank(Short):
                 by_response, by_kind = np.zeros((n, b - a, n_columns)), np.zeros((2, n, n_columns))
                 rest, out = np.zeros((n, n_columns)), by_response.reshape(n, -1)
                 one = read.data, np.array([a, b]), scale
-                found = filter_words.filter_levels(one, self._compiled, compared[0].shape[1])
-                filter_evidence(*found, step, members, *compared, out, by_kind, rest)
+                n_thresholds = compared[0].shape[1]
+                levels, counts = filter_words.filter_levels(one, self._compiled, n_thresholds)
+                filter_evidence(levels, counts, step, members, *compared, out, by_kind, rest)
                 spread = _spread_taps(by_response.transpose(2, 0, 1), step)
                 by_frame[:, read.numeric] = spread + rest.T[:, :, None] / (b - a)
                 by_layout[:, read.numeric] = by_kind.transpose(2, 1, 0)

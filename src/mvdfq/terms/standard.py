@@ -187,7 +187,9 @@ class StandardFitting:
         for piece, scale in zip(self.pieces, self.scales, strict=True):
             n_words[id(piece.encoders)] += scale.kept.size
         by_class = means_of_classes(max(n_words.values()), len(np.unique(self.y)))
+        # single precision: the features have no more digits, and doubles would copy them all
         parts = [coefficients, class_members(self.y, self.weight, by_class)]
+        both_parts = np.hstack(parts).astype(np.float32)
 
         def learned(found: Any) -> Learned:
             (piece, scale, z), told = found
@@ -196,7 +198,7 @@ class StandardFitting:
             factors = [told * factor, 1 / factor]
             if _is_on_host(z):
                 # one product gives the weights of the words, and their means over the classes
-                both = np.hsplit(z.T @ np.hstack(parts), [coefficients.shape[1]])
+                both = np.hsplit(z.T @ both_parts, [coefficients.shape[1]])
                 weights, means = (x * one[:, None] for x, one in zip(both, factors, strict=True))
                 means += mean[:, None]
             else:

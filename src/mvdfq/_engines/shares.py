@@ -125,26 +125,15 @@ def weigh(lists, places, root, weights, out, squares):
 
 
 @bare
-def add_columns(values, weight, held, total, squares):
+def add_entries(indptr, places, columns, values, weight, held, total, squares):
     """Add to every column its number of entries that are not 0, their sum and their squares.
 
-    An entry of sequence ``i`` counts ``weight[i]`` times.
+    An entry of sequence ``s`` counts ``weight[s]`` times; `places` is as in `weigh`.
     """
-    for i in range(values.shape[0]):
-        for j in range(values.shape[1]):
-            value = np.float64(values[i, j])
-            held[j] += weight[i] if value != 0 else 0.0
-            total[j] += weight[i] * value
-            squares[j] += weight[i] * (value * value)
-
-
-@bare
-def add_entries(indptr, columns, values, weight, held, total, squares):
-    """Do what `add_columns` does, for a sparse matrix."""
     for s in range(weight.size):
-        for e in range(indptr[s], indptr[s + 1]):
-            value, column = np.float64(values[e]), columns[e]
-            held[column] += weight[s]
+        for e in range(indptr[s + 1] - indptr[s]):
+            value, column = np.float64(values[indptr[s] + e]), columns[places[s] + e]
+            held[column] += weight[s] if value != 0 else 0.0
             total[column] += weight[s] * value
             squares[column] += weight[s] * (value * value)
 

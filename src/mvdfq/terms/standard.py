@@ -307,11 +307,12 @@ def column_sums(shares: Any, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray
         return on_gpu().column_sums(shares, weight)
     held, total, squares = (np.zeros(shares.shape[1]) for _ in range(3))
     if sp.issparse(shares):
-        indptr, columns, values = shares.indptr.astype(np.int64), shares.indices, shares.data
+        indptr, columns, values = shares.indptr, shares.indices, shares.data
+        indptr, columns = indptr.astype(np.int64), columns.astype(np.int64, copy=False)
         places = indptr[:-1]
     else:  # all lists have the same columns
         n, size = shares.shape
-        indptr, columns, values = np.arange(n + 1) * size, np.arange(size, dtype=np.int32), shares
+        indptr, columns, values = np.arange(n + 1) * size, np.arange(size), shares
         places = np.zeros(n, np.int64)
     loops.add_entries(indptr, places, columns, values.ravel(), weight, held, total, squares)
     return held, total, squares

@@ -407,7 +407,10 @@ def test_filters_match_naive(X):
     filters = Filters([1, 3]).fit(X)
     Z = filters.transform(X)
     for i, x in enumerate(X):
-        assert_allclose(Z[i], np.reshape(responses_of(filters, x), Z[i].shape), atol=1e-9)
+        expected = np.reshape(responses_of(filters, x), Z[i].shape)
+        # single precision: 36 weighted values of each channel, at most three channels
+        largest = np.nanmax(np.abs(x), initial=0)
+        assert_allclose(Z[i], expected, atol=1e-5 * max(largest, 1e-30))
 
 
 def test_a_filter_that_reads_a_missing_value_has_a_missing_response():
@@ -437,7 +440,7 @@ def test_filters_of_many_channels_sum_at_most_nine():
     sizes = (filters.members_ >= 0).sum(axis=1)
     assert sizes.min() == 1
     assert 4 <= sizes.max() <= 9
-    assert_allclose(filters.transform(X)[0], responses_of(filters, X[0]), atol=1e-9)
+    assert_allclose(filters.transform(X)[0], responses_of(filters, X[0]), atol=1e-5)
 
 
 def test_symbolic_channels_pass_through_filters():

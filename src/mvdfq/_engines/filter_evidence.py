@@ -8,17 +8,17 @@ from mvdfq._engines.compiled import bare, inlined
 from mvdfq._engines.filter_words import N_WORDS
 
 
-def filter_evidence(levels, counts, filters, weights, means, by_channel, by_kind, rest):
+def filter_evidence(levels, counts, step, members, weights, means, by_channel, by_kind, rest):
     """Add the evidence of all words in one sequence to the responses that the words read.
 
-    `filter_words.filter_levels` returns `levels` and `counts`. `weights` and `means` are
+    `filter_words.filter_levels` returns `levels` and `counts`; `step` and `members` are the
+    dilation and the channels of the filters. `weights` and `means` are
     (n_filters, n_thresholds, 10, n_columns), see `terms/baseline.py`. The evidence of a word is
     divided equally among its symbols, and then among the channels that the filter sums:
     `by_channel` is (n_channels, n_frames * n_columns), by the frame of the response. `rest`
     (n_channels, n_columns) gets what belongs to no response; `by_kind` (2, n_channels, n_columns)
     gets the sums over single symbols and over triples.
     """
-    step, _, members, _, _ = filters
     n, n_levels, n_columns = levels.shape[1], weights.shape[1] + 1, weights.shape[3]
     n_words = counts[:, 0].sum(axis=1, keepdims=True, dtype=float)
     n_single = counts[:, 0, :2].sum(axis=1, keepdims=True, dtype=float)

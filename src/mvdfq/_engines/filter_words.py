@@ -1,148 +1,195 @@
 """Filters, and words of their responses cut at thresholds: compiled loops without checks.
 
 A filter has nine taps `dilation` frames apart, six of weight -1 and three of weight +2, and reads
-the sum of a few channels. The arguments `filters` of the functions below are a tuple:
+the sum of a few channels. The arguments `filters` of `bank_of` are a tuple:
 
 - ``dilation``;
 - ``taps`` (n_filters, 3), the taps of weight +2;
 - ``members`` (n_filters, most), the channels that a filter sums, filled up with -1;
-- ``zero_padded`` (n_filters,), whether zeros or the end values stand beyond the ends;
-- ``used`` (2, n_channels), the channels that any filter of each kind of padding reads.
+- ``zero_padded`` (n_filters,), whether zeros or the end values stand beyond the ends.
+
+Responses are single precision: twice as many fit one instruction. Sums run in the same order
+everywhere, and thresholds are learned from the same responses.
 
 Every threshold of a response gives a row of two symbols, below and above. The words of a row are
-its single symbols and triples of symbols `dilation` frames apart. No row is ever written: one
-64-bit word holds the symbols of all thresholds at one frame, one byte per threshold.
+its single symbols and triples of symbols `dilation` frames apart. A row has one bit per frame, so
+one instruction reads 64 frames or more, and words are counted by counting bits.
 """
+
+from typing import NamedTuple
 
 import numpy as np
 
-from mvdfq._engines.compiled import bare, inlined
+from mvdfq._engines.compiled import bare, inlined, inner
 
 # Number of taps of a filter; with three of nine taps set to +2 there are 84 filters.
 N_TAPS = 9
-# Thresholds that one 64-bit word holds as bytes; the last byte tells that a value is present.
+# Thresholds that one byte holds as bits; the last bit tells that a value is present.
 MOST_THRESHOLDS = 7
-BYTE, LAST = np.uint64(8), np.uint64(56)
-ONE, LOW = np.uint64(1), np.uint64(255)
-SUM = np.uint64(0x0101010101010101)
-# A byte counts up to 255.
-RUN = 255
+PRESENT = np.uint8(1 << MOST_THRESHOLDS)
+# Thresholds that a response reaches, by the bits of its byte; -1 without a value.
+LEVELS = np.array([byte.bit_count() - 1 for byte in range(256)], np.int8)
+# Bits of one word of a row.
+WORD = 64
+ONE, TOP, ALL = np.uint64(1), np.uint64(63), np.uint64(2**64 - 1)
+# Channels and taps that one loop adds: a sum is read and written once for all of them.
+TERMS = 3
+THREE = np.float32(3)
+# Standardized values beyond this are cut, so that no sum is infinite in single precision.
+LARGEST = 1e30
 # Words of one row: two single symbols and eight triples.
 N_WORDS = 10
-# Sequences that share one reading of the weights, which do not fit the first-level cache.
-TOGETHER = 8
 
 
-def filter_responses(data, offsets, filters, out):
+class Bank(NamedTuple):
+    """Filters and thresholds as compiled loops read them.
+
+    `rows` are the rows of channels that each filter sums, filled up with a row of zeros, and
+    `used` tells which rows any filter sums. `thresholds` are filled up to seven with NaN, which no
+    response reaches.
+    """
+
+    dilation: int
+    taps: np.ndarray
+    rows: np.ndarray
+    used: np.ndarray
+    thresholds: np.ndarray
+
+
+def bank_of(filters, n_channels, thresholds=None):
+    """Return the bank of filters of one dilation; `thresholds` are (n_filters, at most 7), sorted.
+
+    Channels come twice, padded with their end values and with zeros.
+    """
+    dilation, taps, members, zero_padded = filters
+    (n, most), zeros = members.shape, 2 * n_channels
+    rows = np.full((n, -(-most // TERMS) * TERMS), zeros)
+    rows[:, :most] = np.where(members < 0, zeros, members + n_channels * zero_padded[:, None])
+    used = np.bincount(rows.ravel(), minlength=zeros + 1) > 0
+    cuts = np.full((n, MOST_THRESHOLDS), np.float32(np.nan))
+    if thresholds is not None:
+        cuts[:, : thresholds.shape[1]] = in_single(thresholds)
+    return Bank(dilation, taps, rows, used, cuts)
+
+
+def in_single(thresholds):
+    """Return thresholds that the same single-precision values reach, rounded up."""
+    with np.errstate(over="ignore"):
+        rounded = thresholds.astype(np.float32)
+    return np.where(rounded < thresholds, np.nextafter(rounded, np.float32(np.inf)), rounded)
+
+
+def filter_responses(data, offsets, bank, out):
     """Write the response of every filter at every frame, (n_filters, n_frames)."""
     scale = np.zeros(len(data)), np.ones(len(data))
-    none = np.empty((0, 0), np.int8), np.empty((0, 0), np.float32)
+    none = np.empty((0, 0), np.uint8), np.empty((0, 0), np.float32)
     if out.size:  # what is empty is not asked for
-        _read((data, offsets, scale), filters, np.empty((len(out), 0)), out, *none)
+        _read((data, offsets, scale), bank, out, *none)
 
 
-def filter_shares(read, filters, thresholds, out):
+def filter_shares(read, bank, out):
     """Write the roots of the shares of binary words, (n_sequences, n_filters, n_thresholds, 10).
 
     The words of a threshold are single symbols (below, above) and triples of symbols `dilation`
-    frames apart. `thresholds` is (n_filters, n_thresholds), at most `MOST_THRESHOLDS`, sorted.
-    Equal to writing all responses, comparing them with all thresholds and counting the words of
-    every row, but no row is ever written. `read` is as in `read_filters`.
+    frames apart. Equal to writing all responses, comparing them with all thresholds and counting
+    the words of every row. `read` is as in `read_filters`.
     """
-    none = np.empty((0, 0), read[0].dtype), np.empty((0, 0), np.int8)
-    _read(read, filters, thresholds, *none, out)
+    flat = out.reshape(len(out) * out.shape[1], -1)
+    _read(read, bank, np.empty((0, 0)), np.empty((0, 0), np.uint8), flat)
     if out.size:
         n_words = out[:, :, :1].sum(axis=3, keepdims=True, dtype=np.float64)
         out /= np.maximum(n_words, 1).astype(np.float32)
         np.sqrt(out, out=out)
 
 
-def filter_levels(read, filters, thresholds):
+def filter_levels(read, bank, n_thresholds):
     """Return how many thresholds each response of one sequence reaches, and all counts of words.
 
     Shapes: (n_filters, n_frames), -1 for a missing response, and (n_filters, n_thresholds, 10).
     `read` is as in `read_filters`.
     """
-    data, (start, stop), _ = read
-    levels = np.empty((len(thresholds), stop - start), np.int8)
-    counts = np.empty((1, *thresholds.shape, N_WORDS), np.float32)
-    _read(read, filters, thresholds, np.empty((0, 0), data.dtype), levels, counts)
-    return levels, counts[0]
+    n, (start, stop) = len(bank.taps), read[1]
+    levels = np.empty((n, stop - start), np.uint8)
+    counts = np.empty((n, n_thresholds * N_WORDS), np.float32)
+    _read(read, bank, np.empty((0, 0)), levels, counts)
+    return LEVELS[levels], counts.reshape(n, n_thresholds, N_WORDS)
 
 
-def _read(read, filters, thresholds, responses, levels, words):
+def _read(read, bank, responses, levels, words):
     """Call `read_filters` with memory for the longest sequence: compiled loops do not allocate."""
-    data, offsets, _ = read
-    most, pad = int(np.diff(offsets).max(initial=0)), (N_TAPS - 1) * filters[0]
-    # channels that no filter reads stay unwritten and are never read
-    padded = np.empty((2 * len(data), most + pad), data.dtype)
-    sums = np.empty((2 * len(data), most), data.dtype), np.empty((2, most + pad), data.dtype)
-    counts = np.empty(most, np.uint64), np.empty(8, np.uint64), np.empty((8, 8), np.int64)
-    flat = words.reshape(len(words) * words.shape[1], thresholds.shape[1] * N_WORDS)
-    read_filters(read, filters, thresholds, (padded, *sums, *counts), responses, levels, flat)
+    most, n_rows = int(np.diff(read[1]).max(initial=0)), len(bank.used)
+    channels = np.empty((n_rows, 2 * most + (N_TAPS - 1) * bank.dilation), np.float32)
+    channels[-1] = 0
+    sums = np.empty_like(channels[0]), np.empty(most, np.float32)
+    n_words = -(-most // WORD) + 2
+    above, whole = np.empty(n_words * WORD, np.uint8), np.empty(n_words, np.uint64)
+    # twice as long: words are also read beyond the end, where nothing counts
+    bits = np.empty((MOST_THRESHOLDS + 1, 2 * n_words * 8), np.uint8)
+    memory = channels, *sums, above, above.view(np.uint64), bits, bits.view(np.uint64), whole
+    read_filters(read, tuple(bank[:-1]), bank.thresholds, memory, responses, levels, words)
 
 
 @bare
 def read_filters(read, filters, thresholds, memory, responses, levels, words):
-    """Write what is not empty of responses, levels and counts of words of every sequence.
+    """Write what is not empty of responses, bytes of bits and counts of words of every sequence.
 
     `read` is a tuple: data, offsets, and the mean and deviation of every channel, which is
-    standardized while it is read. `levels` belong to one sequence; `words` are
-    (n_sequences * n_filters, n_thresholds * 10).
+    standardized while it is read. `filters` is a `Bank` without its thresholds. `levels` belong to
+    one sequence; `words` are (n_sequences * n_filters, n_thresholds * 10).
 
     One function, since each function that reads filters takes seconds to compile. Sums run in the
     same order for every sequence, so one sequence alone gives the same numbers.
     """
     data, offsets, scale = read
-    padded, nine, sums, above, packed, found = memory
+    channels, total, response, above, eights, eighths, bits, whole = memory
     for s in range(offsets.size - 1):
         start, n = offsets[s], offsets[s + 1] - offsets[s]
-        prepare(data, start, n, scale, filters, padded, nine)
+        # a number that the compiler does not know: it would write one loop for every tap
+        n_taps = (total.size - 2 * response.size) // filters[0] + 1
+        prepare(data, start, n, scale, n_taps, filters, channels)
         for f in range(thresholds.shape[0]):
-            response = sums[1, :n]
-            respond(padded, nine, f, filters, sums[0], response)
+            respond(channels, f, filters, total, response[:n])
             if responses.size:
                 for t in range(n):
                     responses[f, start + t] = response[t]
                 continue
-            compare(response, thresholds[f], above)
-            count_words(above[:n], filters[0], packed, found)
-            write_counts(found, words[s * thresholds.shape[0] + f])
-            if levels.size:
-                for t in range(n):
-                    # the highest byte of the product is the sum of all bytes, with the last byte
-                    levels[f, t] = np.int64((above[t] * SUM) >> LAST) - 1
+            compare(response[:n], thresholds[f], above)
+            for t in range(n if levels.size else 0):
+                levels[f, t] = above[t]
+            write_bits(eights[: -(-n // WORD) * 8], eighths, bits)
+            count_words(bits, n, filters[0], whole, words[s * thresholds.shape[0] + f])
 
 
 @inlined
-def prepare(data, start, n, scale, filters, padded, nine):
-    """Write the padded channels of one sequence and their sums of nine taps, by padding."""
-    dilation, _, _, _, used = filters
-    # a number that the compiler does not know: it would write one loop for every tap
-    n_taps = (padded.shape[1] - nine.shape[1]) // dilation + 1
+def prepare(data, start, n, scale, n_taps, filters, channels):
+    """Write minus the sums of nine taps and then the padded values of every channel, by padding."""
+    dilation, _, _, used = filters
     pad = (n_taps // 2) * dilation
     for row in range(2 * data.shape[0] if n else 0):
-        kind, c = row // data.shape[0], row % data.shape[0]
-        if not used[kind, c]:
+        if not used[row]:
             continue
-        own, sums, values = padded[row], nine[row, :n], data[c, start : start + n]
+        kind, c = row // data.shape[0], row % data.shape[0]
+        sums, own, values = channels[row, :n], channels[row, n:], data[c, start : start + n]
         middle, mean, deviation = own[pad : pad + n], scale[0][c], scale[1][c]
         for t in range(n):
-            middle[t] = (values[t] - mean) / deviation
+            value = (values[t] - mean) / deviation
+            value = LARGEST if value > LARGEST else value  # NaN stays NaN
+            middle[t] = -LARGEST if value < -LARGEST else value
             sums[t] = 0
         # beyond the ends: the end values, or zeros
         first, last = (middle[0], middle[n - 1]) if kind == 0 else (0.0, 0.0)
         for t in range(pad):
             own[t] = first
             own[pad + n + t] = last
-        for tap in range(n_taps):
-            shifted = own[tap * dilation : tap * dilation + n]
+        for tap in range(0, n_taps, TERMS):
+            x, y = own[tap * dilation :], own[(tap + 1) * dilation :]
+            z = own[(tap + 2) * dilation :]
             for t in range(n):
-                sums[t] += shifted[t]
+                sums[t] = ((sums[t] - x[t]) - y[t]) - z[t]
 
 
 @inlined
-def respond(padded, nine, f, filters, total, out):
+def respond(channels, f, filters, total, out):
     """Write the response of filter `f` at every frame; NaN wherever a tap reads NaN.
 
     With weights -1 and +2,
@@ -152,105 +199,125 @@ def respond(padded, nine, f, filters, total, out):
     The second sum is the same for all filters that read a channel, so it is computed once for
     each channel and kind of padding, as in MiniRocket (Dempster et al. 2021).
     """
-    dilation, taps, members, zero_padded, _ = filters
-    n_padded, before = out.size + (N_TAPS - 1) * dilation, padded.shape[0] // 2
-    for t in range(n_padded):
-        total[t] = 0
-    for t in range(out.size):
-        out[t] = 0
-    for i in range(members.shape[1]):
-        # the rest of the list is filled up with -1
-        if members[f, i] < 0:
+    dilation, taps, rows, _ = filters
+    zeros, a, b, c = channels.shape[0] - 1, rows[f, 0], rows[f, 1], rows[f, 2]
+    source = channels[a] if b == zeros else total  # one channel needs no sum
+    # up to the last frame that a tap reads
+    stop = 2 * out.size + taps[f, 2] * dilation if b != zeros else 0
+    x, y, z = channels[a], channels[b], channels[c]
+    for t in range(stop):
+        total[t] = (x[t] + y[t]) + z[t]
+    for i in range(TERMS, rows.shape[1], TERMS):
+        if rows[f, i] == zeros:  # and so is the rest of the list
             break
-        row = members[f, i] + (before if zero_padded[f] else 0)
-        own, all_taps = padded[row], nine[row]
-        for t in range(n_padded):
-            total[t] += own[t]
-        for t in range(out.size):
-            out[t] -= all_taps[t]
-    first, second = total[taps[f, 0] * dilation :], total[taps[f, 1] * dilation :]
-    third = total[taps[f, 2] * dilation :]
+        x, y, z = channels[rows[f, i]], channels[rows[f, i + 1]], channels[rows[f, i + 2]]
+        for t in range(stop):
+            total[t] = ((total[t] + x[t]) + y[t]) + z[t]
+    padded = source[out.size :]
+    x, y = padded[taps[f, 0] * dilation :], padded[taps[f, 1] * dilation :]
+    z = padded[taps[f, 2] * dilation :]
     for t in range(out.size):
-        out[t] += 3 * (first[t] + second[t] + third[t])
+        out[t] = source[t] + THREE * (x[t] + y[t] + z[t])
 
 
 @inlined
 def compare(response, thresholds, above):
-    """Set byte q of each word to 1 where the response is at least threshold q.
+    """Set bit q of each byte where the response is at least threshold q, of seven thresholds.
 
-    The last byte is 1 where the response is not NaN.
+    The last bit is set where the response is not NaN. Bytes up to a multiple of 64 become 0.
     """
+    t0, t1, t2, t3 = thresholds[0], thresholds[1], thresholds[2], thresholds[3]
+    t4, t5, t6, none = thresholds[4], thresholds[5], thresholds[6], np.uint8(0)
     for t in range(response.size):
-        above[t] = ONE << LAST if response[t] == response[t] else np.uint64(0)
-    for q in range(thresholds.size):
-        bit, threshold = ONE << (BYTE * np.uint64(q)), thresholds[q]
-        for t in range(response.size):
-            above[t] |= bit if response[t] >= threshold else np.uint64(0)
+        x = response[t]
+        bits = PRESENT if x == x else none
+        bits |= np.uint8(1) if x >= t0 else none
+        bits |= np.uint8(2) if x >= t1 else none
+        bits |= np.uint8(4) if x >= t2 else none
+        bits |= np.uint8(8) if x >= t3 else none
+        bits |= np.uint8(16) if x >= t4 else none
+        bits |= np.uint8(32) if x >= t5 else none
+        bits |= np.uint8(64) if x >= t6 else none
+        above[t] = bits
+    for t in range(response.size, -(-response.size // WORD) * WORD):
+        above[t] = none
 
 
 @inlined
-def count_words(above, step, packed, found):
-    """Write how often a, b, c, ab, ac, bc and abc of a triple (a, b, c) are above; last, singles.
+def write_bits(eights, eighths, bits):
+    """Write one row of bits per threshold, `bits` or in bytes `eighths`, given bytes per frame.
 
-    `found` is (8, 8), by threshold. One addition of 64 bits counts for all thresholds at once.
+    `eights` are the bytes of eight frames each, a square of 8 x 8 bits, which is transposed by
+    swapping ever larger squares (Warren, Hacker's Delight, section 7-3).
     """
-    for i in range(packed.size):
-        for q in range(packed.size):
-            found[i, q] = 0
-    for start in range(0, above.size, RUN):
-        first, second, third = above[start:], above[start + step :], above[start + 2 * step :]
+    for k in range(eights.size):
+        x = eights[k]
+        y = (x ^ (x >> np.uint64(7))) & np.uint64(0x00AA00AA00AA00AA)
+        x = x ^ y ^ (y << np.uint64(7))
+        y = (x ^ (x >> np.uint64(14))) & np.uint64(0x0000CCCC0000CCCC)
+        x = x ^ y ^ (y << np.uint64(14))
+        y = (x ^ (x >> np.uint64(28))) & np.uint64(0x00000000F0F0F0F0)
+        eights[k] = x ^ y ^ (y << np.uint64(28))
+    for q in range(bits.shape[0]):
+        for k in range(eights.size):
+            eighths[q, k] = np.uint8(eights[k] >> np.uint64(8 * q))
+        bits[q, eights.size // 8] = 0
+
+
+@inlined
+def count_words(bits, n, step, whole, out):
+    """Write the counts of the ten words of every threshold, (n_thresholds * 10,).
+
+    `whole` is memory for the triples without a missing symbol, which alone count.
+    """
+    # a sequence shorter than a triple has single symbols alone
+    n_starts, step = (n - 2 * step, step) if n > 2 * step else (0, 0)
+    # b and c of a triple begin inside a word: the rest comes from the next word
+    b_word, b_cut = step // WORD, np.uint64(step % WORD)
+    c_word, c_cut = 2 * step // WORD, np.uint64(2 * step % WORD)
+    n_triples = n_present = np.uint64(0)
+    for k in range(whole.size):
+        whole[k] = ALL if k * WORD < n_starts else np.uint64(0)
+    for q in range(MOST_THRESHOLDS, -1, -1):  # the last row first: it tells what is present
+        row, first, is_last = bits[q], q * N_WORDS, q == MOST_THRESHOLDS
+        if not is_last and first >= out.size:
+            continue
+        b1, c1 = row[b_word:], row[c_word:]
+        b2, c2 = b1[1:], c1[1:]
         single = n_a = n_b = n_c = n_ab = n_ac = n_bc = n_abc = np.uint64(0)
-        for t in range(first.size if first.size < RUN else RUN):
-            single += first[t]
-        # a sequence shorter than a triple has single symbols alone
-        for t in range(third.size if third.size < RUN else RUN):
-            a, b, c = first[t], second[t], third[t]
-            # a triple with a missing symbol does not count: all bits, or none
-            here = np.uint64(0) - ((a & b & c) >> LAST)
-            a, b, c = a & here, b & here, c & here
-            n_a += a
-            n_b += b
-            n_c += c
-            n_ab += a & b
-            n_ac += a & c
-            n_bc += b & c
-            n_abc += a & b & c
-        packed[0], packed[1], packed[2], packed[3] = n_a, n_b, n_c, n_ab
-        packed[4], packed[5], packed[6], packed[7] = n_ac, n_bc, n_abc, single
-        for i in range(packed.size):
-            for q in range(packed.size):
-                found[i, q] += np.int64((packed[i] >> (BYTE * np.uint64(q))) & LOW)
-
-
-@inlined
-def write_counts(found, out):
-    """Write the counts of the ten words of every threshold, (n_thresholds * 10,)."""
-    for q in range(out.size // N_WORDS):
+        for k in range((n + WORD - 1) // WORD):
+            single += count_bits(row[k])
+            # in two steps: no word can be shifted by 64 bits
+            b = (b1[k] >> b_cut) | ((b2[k] << ONE) << (TOP - b_cut))
+            c = (c1[k] >> c_cut) | ((c2[k] << ONE) << (TOP - c_cut))
+            a, b, c = row[k] & whole[k], b & whole[k], c & whole[k]
+            whole[k] = a & b & c if is_last else whole[k]
+            n_a += count_bits(a)
+            n_b += count_bits(b)
+            n_c += count_bits(c)
+            n_ab += count_bits(a & b)
+            n_ac += count_bits(a & c)
+            n_bc += count_bits(b & c)
+            n_abc += count_bits(a & b & c)
+        if is_last:
+            n_triples, n_present = n_abc, single
+            continue
         # inclusion and exclusion: from "at least these above" to "exactly these above"
-        a, b, c, abc = found[0, q], found[1, q], found[2, q], found[6, q]
-        ab, ac, bc, first = found[3, q], found[4, q], found[5, q], q * N_WORDS
-        out[first], out[first + 1] = found[7, 7] - found[7, q], found[7, q]
-        out[first + 2] = found[0, 7] - a - b - c + ab + ac + bc - abc
-        out[first + 3] = c - ac - bc + abc
-        out[first + 4] = b - ab - bc + abc
-        out[first + 5] = bc - abc
-        out[first + 6] = a - ab - ac + abc
-        out[first + 7] = ac - abc
-        out[first + 8] = ab - abc
-        out[first + 9] = abc
+        out[first], out[first + 1] = n_present - single, single
+        out[first + 2] = n_triples + n_ab + n_ac + n_bc - n_a - n_b - n_c - n_abc
+        out[first + 3] = n_c + n_abc - n_ac - n_bc
+        out[first + 4] = n_b + n_abc - n_ab - n_bc
+        out[first + 5] = n_bc - n_abc
+        out[first + 6] = n_a + n_abc - n_ab - n_ac
+        out[first + 7] = n_ac - n_abc
+        out[first + 8] = n_ab - n_abc
+        out[first + 9] = n_abc
 
 
-@bare
-def weigh(shares, weights, out):
-    """Add the weights of all words, (n_words, n_columns), times their shares to `out`.
-
-    Every sequence is added up alone and in the same order, so one sequence alone gives the same
-    numbers, which a matrix product does not promise.
-    """
-    n = shares.shape[0]
-    for start in range(0, n, TOGETHER):
-        for u in range(shares.shape[1]):
-            for s in range(start, min(start + TOGETHER, n)):
-                share = np.float64(shares[s, u])  # the product is a double, whatever the weights
-                for c in range(out.shape[1]):
-                    out[s, c] += share * weights[u, c]
+@inner
+def count_bits(x):
+    """Return how many bits of a word are set; a compiler takes this form for one instruction."""
+    x = x - ((x >> np.uint64(1)) & np.uint64(0x5555555555555555))
+    x = (x & np.uint64(0x3333333333333333)) + ((x >> np.uint64(2)) & np.uint64(0x3333333333333333))
+    x = (x + (x >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
+    return (x * np.uint64(0x0101010101010101)) >> np.uint64(56)

@@ -45,18 +45,22 @@ def find_keys(keys, words, out):
 
 
 @inlined
-def count_slots(codes, start, stop, present, group, base, local, cells, touched):
+def count_slots(place, group, base, n_slots, local, cells, touched):
     """Count the words of one row of one sequence at their slots: ``cells[slot, cell]``.
 
+    `place` is the codes of the row, where the sequence begins and ends, and the present positions.
     The slot of a word is its key or, if there are `local` keys, its place among them. `cells` must
-    be 0 and `touched` gets the slots of the words; returns how many there are. The cells of a
-    pyramid are a binary heap: each cell is the sum of its two halves. So only the finest cells are
-    counted, and the other cells are added up.
+    be 0 and `touched` gets the slots of the words; returns how many there are. Words are noted
+    when they come the first time or, if there are not more than `n_slots` slots than words, found
+    among all slots at the end, which takes a third of the time. The cells of a pyramid are a binary
+    heap: each cell is the sum of its two halves. So only the finest cells are counted, and the
+    other cells are added up.
     """
+    codes, start, stop, present = place
     read, weights, buffer, flags = group
     windows = read[1]
     n_fine = cells.shape[1] // 2 + 1
-    n_touched = 0
+    n_touched, searches = 0, n_slots <= (stop - start) * weights.size
     for j in range(weights.size):
         # a layout of weight 0 would touch words without counting them
         if weights[j] == 0:
@@ -72,20 +76,22 @@ def count_slots(codes, start, stop, present, group, base, local, cells, touched)
                 if local is not None:
                     slot = place_of(local, words[i])
                     local[slot] = words[i]
-                count = cells[slot]
-                # the first cell is the whole sequence, so 0 means that the word is new
-                if count[0] == 0:
+                if not searches:
+                    # the first cell is the whole sequence, so 0 means that the word is new
                     touched[n_touched] = slot
-                    n_touched += 1
-                if n_fine > 1:
-                    count[0] = 1  # only a mark: the whole sequence is added up below
-                count[n_fine - 1 + fine] += weights[j]
-    for i in range(n_touched):
-        count = cells[touched[i]]
+                    n_touched += 1 if cells[slot, 0] == 0 else 0
+                    if n_fine > 1:
+                        cells[slot, 0] = 1  # only a mark: the whole sequence is added up below
+                cells[slot, n_fine - 1 + fine] += weights[j]
+    n_found = 0
+    for i in range(n_slots if searches else n_touched):
+        slot = i if searches else np.int64(touched[i])
         for cell in range(n_fine - 2, -1, -1):
             # from fine to coarse: both halves are complete before their sum is taken
-            count[cell] = count[2 * cell + 1] + count[2 * cell + 2]
-    return n_touched
+            cells[slot, cell] = cells[slot, 2 * cell + 1] + cells[slot, 2 * cell + 2]
+        touched[n_found] = slot  # no branch: whether a word occurs is hard to guess
+        n_found += 1 if cells[slot, 0] != 0 else 0
+    return n_found
 
 
 @inlined
@@ -131,7 +137,8 @@ def score(codes, offsets, present, group, bases, first, keys, values, root, weig
             here, base, mine = present[r], np.uint64(bases[r]), first[r]
             begin, end = offsets[s], offsets[s + 1]
             margin[:] = 0
-            n = count_slots(codes[r], begin, end, here, group, base, local, cells, touched)
+            place = codes[r], begin, end, here
+            n = count_slots(place, group, base, local.size, local, cells, touched)
             learned = keys[mine : first[r + 1]]
             squares = weigh_slots(local, cells, touched, n, learned, values, mine, root, margin)
             for c in range(margin.size):

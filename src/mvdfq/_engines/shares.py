@@ -5,19 +5,33 @@ the places from ``indptr[s]`` to ``indptr[s + 1]``. Loops over the lists take on
 products and slices of sparse matrices copy everything several times.
 """
 
+from typing import Any
+
 import numpy as np
 
 from mvdfq._engines.compiled import bare
 from mvdfq._engines.lookup import count_slots
 
 
-def listed_counts(codes, offsets, present, groups, bases, starts, n_levels, roots=False):
+def listed_counts(*words, roots=False):
     """Return the counts of all words of each row of each sequence: counts, columns, indptr.
+
+    The arguments and lists are those of `lists_of_counts`, without gaps between the lists. With
+    `roots`, counts are replaced by the roots of their shares of the list.
+    """
+    first, filled, columns, counts = lists_of_counts(*words)
+    close_gaps(first, filled, roots, columns, counts)
+    indptr = np.concatenate([[0], np.cumsum(filled)])
+    return counts[: indptr[-1]], columns[: indptr[-1]], indptr
+
+
+def lists_of_counts(codes, offsets, present, groups, bases, starts, n_levels):
+    """List the counts of all words of each row of each sequence.
 
     The list of row r of sequence s has the number ``s * n_rows + r``. Row r has the alphabet size
     ``bases[r]``; the words of group g begin at column ``starts[g][r]``, with one column for every
     cell of the pyramid. `present` tells which positions hold a symbol; if empty, all positions do.
-    With `roots`, counts are replaced by the roots of their shares of the list.
+    Returns where each list begins, how many entries it has, and the columns and counts of all.
     """
     lengths, n_cells, base = np.diff(offsets), 2**n_levels - 1, int(bases.max(initial=1))
     # a list has at most one entry per place, layout and level, and one per column
@@ -25,23 +39,22 @@ def listed_counts(codes, offsets, present, groups, bases, starts, n_levels, root
     n_columns = sum(base**group.length for group in groups) * n_cells
     most = np.repeat(np.minimum(lengths * n_layouts * n_levels, n_columns), len(bases))
     first, filled = np.concatenate([[0], np.cumsum(most)]), np.zeros(len(most), np.int64)
-    columns, counts = np.empty(first[-1], np.int32), np.empty(first[-1], np.float32)
-    buffers = buffers_of(lengths)
+    # one more, which is written and not kept
+    columns, counts = np.empty(first[-1] + 1, np.int32), np.empty(first[-1] + 1, np.float32)
+    buffers = buffers_of(lengths, np.uint32)
     present = present if present.size else np.empty((len(codes), 0), bool)
     for group, start in zip(groups, starts, strict=True):
         read = group.arrays, group.layout_weights, *buffers
-        memory = np.zeros((base**group.length, n_cells)), np.empty(base**group.length, np.uint64)
+        memory = np.zeros((base**group.length, n_cells)), np.empty(base**group.length, np.uint32)
         words = codes, offsets, present, read, bases
         list_counts(*words, start, memory, first, filled, columns, counts)
-    close_gaps(first, filled, roots, columns, counts)
-    indptr = np.concatenate([[0], np.cumsum(filled)])
-    return counts[: indptr[-1]], columns[: indptr[-1]], indptr
+    return first[:-1], filled, columns, counts
 
 
-def buffers_of(lengths: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def buffers_of(lengths: np.ndarray, dtype: Any = np.uint64) -> tuple[np.ndarray, np.ndarray]:
     """Return memory of `count_slots`: words and flags of one layout in the longest sequence."""
     most = lengths.max(initial=0)
-    return np.empty(most, np.uint64), np.empty((2, most), bool)
+    return np.empty(most, dtype), np.empty((2, most), bool)
 
 
 @bare
@@ -60,16 +73,17 @@ def list_counts(
         for r in range(bases.size):
             i, here, base = s * bases.size + r, present[r], np.uint64(bases[r])
             begin, end = offsets[s], offsets[s + 1]
-            n = count_slots(codes[r], begin, end, here, group, base, None, cells, touched)
+            n_slots, where = bases[r] ** group[0][0].shape[1], (codes[r], begin, end, here)
+            n = count_slots(where, group, base, n_slots, None, cells, touched)
             place = first[i] + filled[i]
             for w in range(n):
-                word = np.int64(touched[w])
+                word = touched[w]
                 for cell in range(n_cells):
-                    if cells[word, cell] != 0:
-                        columns[place] = start[r] + word * n_cells + cell
-                        counts[place] = cells[word, cell]
-                        cells[word, cell] = 0
-                        place += 1
+                    # no branch: whether a cell is 0 is hard to guess
+                    columns[place] = start[r] + word * n_cells + cell
+                    counts[place] = cells[word, cell]
+                    place += 1 if cells[word, cell] != 0 else 0
+                    cells[word, cell] = 0
             filled[i] = place - first[i]
 
 
@@ -89,26 +103,37 @@ def close_gaps(first, filled, roots, columns, counts):
 
 
 @bare
-def add_columns(values, weight, held, total, squares):
-    """Add to every column its number of entries that are not 0, their sum and their squares.
+def weigh(lists, places, root, weights, out, squares):
+    """Add the weights of the words of every list times their counts to a row of `out`.
 
-    An entry of sequence ``i`` counts ``weight[i]`` times.
+    `lists` is as `lists_of_counts` returns; the columns of list i begin at ``places[i]``, so that
+    lists of all words share their columns. With `root`, the counts are replaced by their roots.
+    `squares` gets the sums of their squares. Every list is added up alone and in the same order, so
+    one sequence alone gives the same numbers, which a matrix product does not promise.
     """
-    for i in range(values.shape[0]):
-        for j in range(values.shape[1]):
-            value = np.float64(values[i, j])
-            held[j] += weight[i] if value != 0 else 0.0
-            total[j] += weight[i] * value
-            squares[j] += weight[i] * (value * value)
+    first, filled, columns, counts = lists
+    for i in range(filled.size):
+        mine, words = counts[first[i] : first[i] + filled[i]], columns[places[i] :]
+        total = 0.0
+        for e in range(mine.size):
+            value = np.float64(np.sqrt(mine[e]) if root else mine[e])
+            total += value * value
+            own = weights[np.uint64(words[e])]
+            for c in range(out.shape[1]):
+                out[i, c] += value * own[c]
+        squares[i] = total
 
 
 @bare
-def add_entries(indptr, columns, values, weight, held, total, squares):
-    """Do what `add_columns` does, for a sparse matrix."""
+def add_entries(indptr, places, columns, values, weight, held, total, squares):
+    """Add to every column its number of entries that are not 0, their sum and their squares.
+
+    An entry of sequence ``s`` counts ``weight[s]`` times; `places` is as in `weigh`.
+    """
     for s in range(weight.size):
-        for e in range(indptr[s], indptr[s + 1]):
-            value, column = np.float64(values[e]), columns[e]
-            held[column] += weight[s]
+        for e in range(indptr[s + 1] - indptr[s]):
+            value, column = np.float64(values[indptr[s] + e]), columns[places[s] + e]
+            held[column] += weight[s] if value != 0 else 0.0
             total[column] += weight[s] * value
             squares[column] += weight[s] * (value * value)
 

@@ -152,6 +152,8 @@ class SequenceTransformer(TransformerMixin, BaseEstimator):
         names = X.channel_names or known
         if names is not None and known is not None and names != known:
             raise ValueError(f"X must have the channels of fit, {list(known)}, got {list(names)}.")
+        if names == X.channel_names and X.symbolic == self.symbolic_in_:
+            return X
         # a plain list has neither names nor flags: then the names and flags of `fit` hold
         as_in_fit = replace(X, data=X.held, channel_names=names, symbolic=self.symbolic_in_)
         for j in np.flatnonzero(X.symbolic_mask & ~as_in_fit.symbolic_mask):

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from mvdfq._engines.choice import on_card
-from mvdfq._engines.filter_words import N_TAPS, filter_responses
+from mvdfq._engines.filter_words import N_TAPS, bank_of, filter_responses
 from mvdfq._utils.checks import check_several
 from mvdfq._utils.threads import n_threads, run_in_order
 from mvdfq.frames.base import SequenceTransformer, channel_names, with_rows
@@ -36,10 +36,10 @@ class Filters(SequenceTransformer):
     and dilation [1]_. The filters are fixed; `fit` draws the sets of channels and, for ``"auto"``,
     chooses the dilations. Beyond the ends of a sequence, rows with an even index repeat the first
     and last frame, and rows with an odd index read zeros; so put `Standardize` before `Filters`. A
-    response is NaN if a tap reads NaN. Sequences shorter than a filter are allowed. The row
-    ``filter 012 step 4 of a+b`` has the weight +2 at taps 0, 1 and 2, the dilation 4 and the
-    channels ``a`` and ``b``. Cost: O(n) in the number of frames for each of the
-    ``84 * len(dilations_)`` rows.
+    response is NaN if a tap reads NaN, and is computed in single precision. Sequences shorter than
+    a filter are allowed. The row ``filter 012 step 4 of a+b`` has the weight +2 at taps 0, 1 and 2,
+    the dilation 4 and the channels ``a`` and ``b``. Cost: O(n) in the number of frames for each of
+    the ``84 * len(dilations_)`` rows.
 
     Parameters
     ----------
@@ -117,7 +117,7 @@ class Filters(SequenceTransformer):
         def respond(job: tuple[int, tuple[int, int]]) -> None:
             i, (a, b) = job
             out = rows[i * len(TAPS) : (i + 1) * len(TAPS)]
-            filter_responses(data, X.offsets[a : b + 1], self.compiled(i), out)
+            filter_responses(data, X.offsets[a : b + 1], bank_of(self.compiled(i), len(data)), out)
 
         jobs = product(range(len(self.dilations_)), blocks)
         deque(run_in_order(respond, jobs, n_threads(self.n_jobs)), maxlen=0)
@@ -143,15 +143,10 @@ class Filters(SequenceTransformer):
         return dilations
 
     def compiled(self, i: int) -> tuple[Any, ...]:
-        """Return what compiled loops read: dilation `i`, taps, members, padding, used channels."""
+        """Return what compiled loops read: dilation `i`, taps, members and kind of padding."""
         rows = slice(i * len(TAPS), (i + 1) * len(TAPS))
-        members, zero_padded = self.members_[rows], np.arange(len(self.members_))[rows] % 2 == 1
-        # channels that no filter of a kind of padding reads need not be padded
-        used = np.zeros((2, int((~self._symbolic_mask).sum())), dtype=bool)
-        for kind in range(2):
-            listed = members[zero_padded == bool(kind)]
-            used[kind, listed[listed >= 0]] = True
-        return int(self.dilations_[i]), TAPS, members, zero_padded, used
+        # an even number of filters: the row and the filter are odd together
+        return int(self.dilations_[i]), TAPS, self.members_[rows], np.arange(len(TAPS)) % 2 == 1
 
     def _row_names(self, names: tuple[str, ...]) -> list[str]:
         numeric = np.array(names, dtype=object)[~self._symbolic_mask]

@@ -12,6 +12,7 @@ from mvdfq.frames.base import (
     SequenceTransformer,
     channel_index,
     channel_names,
+    encode,
     passes,
     shares_of,
     steps_of,
@@ -170,7 +171,7 @@ class Stack(SequenceTransformer):
 
         def part(named: tuple[str, Any]) -> tuple[str, Any]:
             name, view = named
-            return name, self._checked(name, X if view is None else view.transform(X))
+            return name, self._checked(name, encode(steps_of(view), X))
 
         return dict(side_by_side(part, self.views_))
 

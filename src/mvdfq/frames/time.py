@@ -165,7 +165,8 @@ class Lags(SequenceTransformer):
 def gradient(data: np.ndarray, offsets: np.ndarray) -> np.ndarray:
     """Return `numpy.gradient` along time, for each sequence alone."""
     slopes = np.empty_like(data)
-    slopes[:, 1:-1] = (data[:, 2:] - data[:, :-2]) / 2
+    inner = np.subtract(data[:, 2:], data[:, :-2], out=slopes[:, 1:-1])
+    inner *= 0.5
     lengths = np.diff(offsets)
     single = offsets[:-1][lengths == 1]
     slopes[:, single] = data[:, single] - data[:, single]  # 0, or NaN if the frame is missing

@@ -32,9 +32,9 @@ def is_constant(low: Any, high: Any) -> Any:
         return (high < low) | (high - low <= ROUNDING * np.maximum(np.abs(low), np.abs(high)))
 
 
-def same_within(low: float, high: float) -> float:
+def same_within(low: float, high: float, share: float = SAME) -> float:
     """Return the distance up to which two values between `low` and `high` are the same value."""
-    same = SAME * max(abs(low), abs(high))
+    same = share * max(abs(low), abs(high))
     return same if is_constant(low, high) else min(same, SMALL * high - SMALL * low)
 
 

@@ -24,6 +24,9 @@ from mvdfq.symbols.base import Symbols, as_symbols
 N_CELLS = 4096
 # Values per channel to learn thresholds from: more values hardly change the quantiles.
 SAMPLE = 2**12
+# Responses of filters, which thresholds cut, are sums of dozens of values in single precision: two
+# of them closer than this share of the largest are the same.
+SAME_SUMS = 2.0**-18
 
 
 def uniform_edges(values: np.ndarray, n_bins: int, percentiles: Any, margin: float) -> np.ndarray:
@@ -36,35 +39,38 @@ def uniform_edges(values: np.ndarray, n_bins: int, percentiles: Any, margin: flo
     return np.array([low + (high - low) * i / n_bins for i in range(n_bins)] + [high])
 
 
-def rows_cut(rows: Any, n_bins: int) -> Iterator[tuple[float, float, np.ndarray]]:
+def rows_cut(
+    rows: Any, n_bins: int, same: float = SAME
+) -> Iterator[tuple[float, float, np.ndarray]]:
     """Yield the least and the largest value of each row, and its cuts; inf, -inf without values."""
     device, card = on_card("frames")
     if not device or not rows.shape[1]:
         for row in on_host(rows):
             values = row[~np.isnan(row)]
             low, high = values.min(initial=np.inf), values.max(initial=-np.inf)
-            yield low, high, cuts(values, n_bins) if values.size else np.empty(0)
+            yield low, high, cuts(values, n_bins, same) if values.size else np.empty(0)
         return
     ordered, found = card.quantiles(rows, n_bins, device)
     n, low, high = found[:, :3].T
     low, high = np.where(n > 0, low, np.inf), np.where(n > 0, high, -np.inf)
     before, at = np.hsplit(found[:, 3:], 2)
-    constant, same = is_constant(low, high), SAME * np.maximum(np.abs(low), np.abs(high))
+    constant, near = is_constant(low, high), same * np.maximum(np.abs(low), np.abs(high))
     # equal values around a quantile: the cut must be searched for beside them, on the host
-    repeats = (at - before <= np.minimum(same, SMALL * high - SMALL * low)[:, None]).any(axis=1)
+    repeats = (at - before <= np.minimum(near, SMALL * high - SMALL * low)[:, None]).any(axis=1)
     between = _between(before, at)
     for r, row in enumerate(ordered):
         inner = between[r, :0] if constant[r] else between[r]
         if repeats[r] and not constant[r]:
-            inner = cuts(on_host(row[: int(n[r])]), n_bins)
+            inner = cuts(on_host(row[: int(n[r])]), n_bins, same)
         yield low[r], high[r], inner
 
 
-def cuts(values: np.ndarray, n_bins: int) -> np.ndarray:
+def cuts(values: np.ndarray, n_bins: int, share: float = SAME) -> np.ndarray:
     """Return the edges between bins of equally many values; none if the values are constant.
 
     An edge is midway between neighbours that differ by more than rounding, as near to the quantile
-    as such neighbours are: rounding moves no value to another bin.
+    as such neighbours are: rounding, up to a `share` of the largest value, moves no value to
+    another bin.
     """
     low, high = float(values.min()), float(values.max())
     if is_constant(low, high):
@@ -72,7 +78,7 @@ def cuts(values: np.ndarray, n_bins: int) -> np.ndarray:
     place = -(-np.arange(1, n_bins) * (values.size - 1) // n_bins)  # values below, rounded up
     # only the places that are read: a quarter of the time of sorting
     ordered = np.partition(values, np.unique([place - 1, place]))
-    same = same_within(low, high)
+    same = same_within(low, high, share)
     if (ordered[place] - ordered[place - 1] <= same).any():
         ordered.sort()
         # to the nearer end of the values that are the same as the value at the place
@@ -212,7 +218,7 @@ class ThresholdQuantizer(SequenceTransformer):
         # frames at equal distances, the same frames in every run
         sample = X.held[:, :: max(1, X.held.shape[1] // SAMPLE)]
         self.thresholds_ = np.full((X.n_rows, n), -np.inf)
-        pairs = zip(rows_cut(sample, n + 1), self.thresholds_, strict=True)
+        pairs = zip(rows_cut(sample, n + 1, SAME_SUMS), self.thresholds_, strict=True)
         for (low, high, found), thresholds in pairs:
             # no cuts if the channel is constant
             thresholds[: found.size] = found

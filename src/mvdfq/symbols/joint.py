@@ -174,21 +174,26 @@ class JointQuantizer(SequenceTransformer):
     @property
     def n_symbols_(self) -> np.ndarray:
         """Sizes of the alphabets: numbered columns, or combinations of bins."""
-        pairs = zip(self.columns_, self.sets_, strict=True)
-        sizes = [keys[-1].size if keys else self._alphabet(members) for keys, members in pairs]
+        pairs, radices = zip(self.columns_, self.sets_, strict=True), self._radices()
+        sizes = [k[-1].size if k else prod(radices[j] for j in set_) for k, set_ in pairs]
         return np.array(sizes, dtype=np.int64)
 
     def _joined(self, symbols: Symbols, dtype: np.dtype) -> np.ndarray:
         """Return the codes of all sets, if no set has numbered columns."""
         codes = np.zeros((len(self.sets_), symbols.data.shape[1]), dtype)
-        radices = self._radices()
+        data, missing = symbols.data, symbols.data == symbols.missing
+        radices = np.array(self._radices(), dtype)
+        # an unknown symbol has a code beyond its radix and counts as the highest digit
+        digits = np.minimum(data, radices[:, None] - 1, dtype=dtype)
+        some, unknown = missing.any(axis=1).tolist(), np.iinfo(dtype).max
         for row, members in zip(codes, self.sets_, strict=True):
-            for c in reversed(members):  # the first channel is the lowest digit
+            row += digits[members[-1]]
+            for c in members[-2::-1]:  # the first channel is the lowest digit
                 row *= radices[c]
-                # an unknown symbol has a code beyond its radix and counts as the highest digit
-                row += np.minimum(symbols.data[c], radices[c] - 1)
+                row += digits[c]
             for c in members:
-                row[symbols.data[c] == symbols.missing] = np.iinfo(dtype).max
+                if some[c]:
+                    row[missing[c]] = unknown
         return codes
 
     def _choose_sets(self) -> list[tuple[int, ...]]:

@@ -15,8 +15,8 @@ from mvdfq.frames.linear import Standardize, principal_axes, project
 from mvdfq.sequences import Sequences
 from mvdfq.symbols.base import MISSING, Symbols, numbered, to_symbols
 
-# Frames whose distances are computed at a time: with 2048 codewords, 2 MB that stay in the cache.
-BLOCK = 256
+# Frames whose distances are computed at a time: with 2048 codewords, 768 KB that stay in the cache.
+BLOCK = 96
 # Frames per codeword that k-means learns from, but at least `LEAST` frames.
 FRAMES, LEAST = 25, 2**14
 # Codebooks of more codewords start from random frames and take few rounds. Measured with 2048

@@ -6,10 +6,10 @@ are standardized as in `standard.py`. Filters, thresholds and words are read in 
 which is much faster than rows of symbols and gives the same numbers.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass
-from functools import partial
-from itertools import pairwise
+from functools import cached_property, partial
+from itertools import pairwise, product
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,7 @@ from mvdfq._engines import filter_words
 from mvdfq._engines.choice import current_engine, on_host, side_by_side
 from mvdfq._engines.filter_evidence import filter_evidence
 from mvdfq._engines.filter_words import N_TAPS, N_WORDS
+from mvdfq._engines.shares import weigh
 from mvdfq._utils.checks import check_several, check_whole
 from mvdfq._utils.short import Short
 from mvdfq._utils.threads import n_threads, run_in_order
@@ -185,10 +186,17 @@ def filter_shares(encoder: Pipeline, X: Sequences, n_jobs: int | None = None) ->
         moments = (one[~X.symbolic_mask] for one in (encoder[0].mean_, encoder[0].scale_))
         filters = encoder[1].compiled(0)
         return on_gpu().filter_shares(X, tuple(moments), filters, thresholds, engine.device)
-    read, out = _Reader(encoder, X), np.empty((len(X), thresholds.size * N_WORDS), np.float32)
-    for block, shares in read.in_blocks(read.shares, n_jobs):
+    read, out = _Reader(X), np.empty((len(X), thresholds.size * N_WORDS), np.float32)
+    count = partial(read.shares, encoder, compiled_bank(encoder))
+    for block, shares in run_in_order(count, read.blocks(), n_threads(n_jobs)):
         out[block] = shares
     return out
+
+
+def compiled_bank(encoder: Pipeline) -> filter_words.Bank:
+    """Return the filters and thresholds of an encoder as the compiled loops read them."""
+    n_numeric = int((~encoder[1]._symbolic_mask).sum())
+    return filter_words.bank_of(encoder[1].compiled(0), n_numeric, encoder[2].thresholds_)
 
 
 @dataclass(repr=False)
@@ -219,22 +227,20 @@ class FilterBank(Short):
         spreads = placed(learned.spreads[:, None], np.float16)[:, :, 0]
         return cls(encoder, weights, placed(means, np.float16), spreads, n_jobs)
 
-    def sums(self, X: Sequences) -> np.ndarray:
-        """Return the sums of the weights of words, (n_sequences, n_columns)."""
-        n_columns = self.weights.shape[2]
-        weights = self.weights.reshape(-1, n_columns)
+    @cached_property
+    def _compiled(self) -> filter_words.Bank:  # a name that model files leave out
+        return compiled_bank(self.encoder)
+
+    def weighed(self, shares: Any) -> np.ndarray:
+        """Return the sums of the weights of words, (n_sequences, n_columns), given root shares."""
+        weights = self.weights.reshape(-1, self.weights.shape[2])
         if current_engine().name == "gpu":
-            shares = filter_shares(self.encoder, X)
             return on_gpu().weighed(shares, weights)
-        read = _Reader(self.encoder, X)
-
-        def weighed(block: slice) -> np.ndarray:
-            shares = read.shares(block)
-            sums = np.zeros((len(shares), n_columns))
-            filter_words.weigh(shares, weights, sums)
-            return sums
-
-        return np.concatenate([sums for _, sums in read.in_blocks(weighed, self.n_jobs)])
+        n, size = shares.shape
+        sums, starts, sizes = np.zeros((n, weights.shape[1])), np.arange(n) * size, np.full(n, size)
+        lists = starts, sizes, np.arange(size, dtype=np.int32), shares.ravel()
+        weigh(lists, np.zeros(n, int), False, weights, sums, np.empty(n))
+        return sums
 
     def evidence(self, X: Sequences, compared: Compared) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """Yield the evidence in each sequence, by channel and frame, and by channel and layout.
@@ -242,18 +248,20 @@ class FilterBank(Short):
         Shapes: (n_columns, n_channels, n_frames) and (n_columns, n_channels, 2), where the
         layouts are single symbols and triples. Symbolic channels have none.
         """
-        read, n_columns = _Reader(self.encoder, X), compared[0].shape[-1]
-        filters, thresholds, n = read.filters, read.thresholds, len(read.data)
+        read, n_columns = _Reader(X), compared[0].shape[-1]
+        n, scale = len(read.data), read.scale(self.encoder)
+        step, _, members, _ = self.encoder[1].compiled(0)
         for a, b in pairwise(X.offsets.tolist()):
             by_frame = np.zeros((n_columns, X.n_rows, b - a))
             by_layout = np.zeros((n_columns, X.n_rows, 2))
             if b > a:
                 by_response, by_kind = np.zeros((n, b - a, n_columns)), np.zeros((2, n, n_columns))
                 rest, out = np.zeros((n, n_columns)), by_response.reshape(n, -1)
-                one = read.data, np.array([a, b]), read.scale
-                levels, counts = filter_words.filter_levels(one, filters, thresholds)
-                filter_evidence(levels, counts, filters, *compared, out, by_kind, rest)
-                spread = _spread_taps(by_response.transpose(2, 0, 1), filters[0])
+                one = read.data, np.array([a, b]), scale
+                n_thresholds = compared[0].shape[1]
+                levels, counts = filter_words.filter_levels(one, self._compiled, n_thresholds)
+                filter_evidence(levels, counts, step, members, *compared, out, by_kind, rest)
+                spread = _spread_taps(by_response.transpose(2, 0, 1), step)
                 by_frame[:, read.numeric] = spread + rest.T[:, :, None] / (b - a)
                 by_layout[:, read.numeric] = by_kind.transpose(2, 1, 0)
             yield by_frame, by_layout
@@ -310,7 +318,21 @@ class FittedFilters(StandardTerm):
 
     def sums(self, read: Any) -> np.ndarray:
         """Return the sums of the weights of words, (n_sequences, n_columns)."""
-        return np.sum(list(side_by_side(lambda bank: bank.sums(read), self.banks)), axis=0)
+        if current_engine().name == "gpu":
+            shares = side_by_side(
+                lambda bank: bank.weighed(filter_shares(bank.encoder, read)), self.banks
+            )
+            return np.sum(list(shares), axis=0)
+        reader, n_columns = _Reader(read), self.banks[0].weights.shape[2]
+
+        def weighed(job: tuple[slice, FilterBank]) -> np.ndarray:
+            block, bank = job
+            return bank.weighed(reader.shares(bank.encoder, bank._compiled, block))
+
+        sums, jobs = np.zeros((len(read), n_columns)), product(reader.blocks(), self.banks)
+        for (block, _), found in run_in_order(weighed, jobs, n_threads(self.banks[0].n_jobs)):
+            sums[block] += found
+        return sums
 
     def evidence(self, read: Any, view: View) -> list[Evidence]:
         """Return the evidence in each sequence: one row per channel.
@@ -390,29 +412,29 @@ def levels(X: Sequences) -> Symbols:
 
 
 class _Reader:
-    """Sequences as the compiled loops read them, with the filters and thresholds."""
+    """Sequences as the compiled loops read them."""
 
-    def __init__(self, encoder: Pipeline, X: Sequences) -> None:
-        scale, filters, quantizer = (step for _, step in encoder.steps)
-        self.numeric = np.flatnonzero(~X.symbolic_mask)
+    def __init__(self, X: Sequences) -> None:
+        self.numeric, self.offsets = np.flatnonzero(~X.symbolic_mask), X.offsets
         is_whole = len(self.numeric) == len(X.data)
         self.data = np.ascontiguousarray(X.data if is_whole else X.data[self.numeric])
-        self.scale = scale.mean_[self.numeric], scale.scale_[self.numeric]
-        self.offsets, self.filters = X.offsets, filters.compiled(0)
-        self.thresholds = quantizer.thresholds_
 
-    def shares(self, block: slice) -> np.ndarray:
+    def scale(self, encoder: Pipeline) -> tuple[np.ndarray, np.ndarray]:
+        """Return the means and deviations of the channels of numbers."""
+        return encoder[0].mean_[self.numeric], encoder[0].scale_[self.numeric]
+
+    def shares(self, encoder: Pipeline, bank: filter_words.Bank, block: slice) -> np.ndarray:
         """Return the root shares of a block of sequences, (n_sequences, 10 * n_rows)."""
         n = block.stop - block.start
-        out = np.empty((n, *self.thresholds.shape, N_WORDS), np.float32)
-        read = self.data, self.offsets[block.start : block.stop + 1], self.scale
-        filter_words.filter_shares(read, self.filters, self.thresholds, out)
+        out = np.empty((n, *encoder[2].thresholds_.shape, N_WORDS), np.float32)
+        read = self.data, self.offsets[block.start : block.stop + 1], self.scale(encoder)
+        filter_words.filter_shares(read, bank, out)
         return out.reshape(n, -1)
 
-    def in_blocks(self, one: Callable[[slice], Any], n_jobs: int | None) -> Any:
-        """Return (block, result) of all blocks of sequences, in order, computed by threads."""
+    def blocks(self) -> list[slice]:
+        """Return blocks of sequences, for threads."""
         n = len(self.offsets) - 1
         # a block ends where either count reaches a new multiple
         numbers = self.offsets[:-1] // BLOCK_FRAMES + np.arange(n) // BLOCK_SEQUENCES
         cuts = [0, *(np.flatnonzero(np.diff(numbers)) + 1).tolist(), n]
-        return run_in_order(one, [slice(a, b) for a, b in pairwise(cuts)], n_threads(n_jobs))
+        return [slice(a, b) for a, b in pairwise(cuts)]

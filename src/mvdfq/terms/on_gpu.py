@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from mvdfq._engines.filter_words import in_single
 from mvdfq._engines.gpu.counts import histogram
 from mvdfq._engines.gpu.device import (
     budget,
@@ -70,7 +71,7 @@ def filter_shares(
     # all banks of filters read the same values
     whole = sent_once(values, device) if values.nbytes <= most_kept(device) else None
     mean, deviation = (to_device(part, device)[:, None] for part in scale)
-    cuts = to_device(thresholds, device)
+    cuts = to_device(in_single(thresholds), device)
     n_filters, n = len(thresholds), len(offsets) - 1
     shares = torch.empty((n, n_filters * thresholds.shape[1] * 10), device=device)
     per_frame = n_filters * BYTES_PER_RESPONSE + 40 * len(values) * values.itemsize
@@ -82,7 +83,7 @@ def filter_shares(
         frames = slice(offsets[first], offsets[last])
         block = to_device(values[:, frames], device) if whole is None else whole[:, frames]
         # doubles, as on the processor: a value on a threshold must fall on the same side
-        block = ((block[numeric].double() - mean) / deviation).to(block.dtype)
+        block = (block[numeric].double() - mean) / deviation
         starts = to_device(offsets[first : last + 1] - offsets[first], device)
         counts = filter_counts(block, starts, filters, cuts)
         # all thresholds of a filter have the same number of words: the first is enough

@@ -187,7 +187,9 @@ class StandardFitting:
         for piece, scale in zip(self.pieces, self.scales, strict=True):
             n_words[id(piece.encoders)] += scale.kept.size
         by_class = means_of_classes(max(n_words.values()), len(np.unique(self.y)))
+        # single precision: the features have no more digits, and doubles would copy them all
         parts = [coefficients, class_members(self.y, self.weight, by_class)]
+        both_parts = np.hstack(parts).astype(np.float32)
 
         def learned(found: Any) -> Learned:
             (piece, scale, z), told = found
@@ -196,7 +198,7 @@ class StandardFitting:
             factors = [told * factor, 1 / factor]
             if _is_on_host(z):
                 # one product gives the weights of the words, and their means over the classes
-                both = np.hsplit(z.T @ np.hstack(parts), [coefficients.shape[1]])
+                both = np.hsplit(z.T @ both_parts, [coefficients.shape[1]])
                 weights, means = (x * one[:, None] for x, one in zip(both, factors, strict=True))
                 means += mean[:, None]
             else:
@@ -305,10 +307,14 @@ def column_sums(shares: Any, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray
         return on_gpu().column_sums(shares, weight)
     held, total, squares = (np.zeros(shares.shape[1]) for _ in range(3))
     if sp.issparse(shares):
-        lists = shares.indptr, shares.indices, shares.data
-        loops.add_entries(*lists, weight, held, total, squares)
-    else:
-        loops.add_columns(shares, weight, held, total, squares)
+        indptr, columns, values = shares.indptr, shares.indices, shares.data
+        indptr, columns = indptr.astype(np.int64), columns.astype(np.int64, copy=False)
+        places = indptr[:-1]
+    else:  # all lists have the same columns
+        n, size = shares.shape
+        indptr, columns, values = np.arange(n + 1) * size, np.arange(size), shares
+        places = np.zeros(n, np.int64)
+    loops.add_entries(indptr, places, columns, values.ravel(), weight, held, total, squares)
     return held, total, squares
 
 
@@ -405,6 +411,6 @@ def count_at_keys(
         present = np.stack([row.present if row.present.size else everywhere for row in rows])
     starts = np.arange(len(rows)) * sum(sizes) + np.cumsum([0, *sizes])[:-1, None]
     read = codes, row.offsets, present, groups, bases, starts
-    counts, columns, indptr = loops.listed_counts(*read, n_levels, roots)
+    counts, columns, indptr = loops.listed_counts(*read, n_levels, roots=roots)
     shape = row.n_sequences, len(rows) * sum(sizes)
     return sp.csr_array((counts, columns, indptr[:: len(rows)]), shape=shape)

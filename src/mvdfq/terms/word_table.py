@@ -16,7 +16,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from mvdfq._engines import lookup
-from mvdfq._engines.shares import buffers_of, listed_counts
+from mvdfq._engines.shares import buffers_of, lists_of_counts, weigh
 from mvdfq._utils.short import Short
 from mvdfq._utils.threads import n_threads, run_in_order
 from mvdfq.gram.plan import Plan, inverse_root
@@ -147,20 +147,11 @@ class WordTable(Short):
         for a in range(0, len(symbols), step):
             offsets = symbols.offsets[a : a + step + 1]
             read = symbols.codes, offsets, present, [table.group], table.bases
-            counts, *where = listed_counts(*read, [table.first[:-1] * n_cells], n_levels)
-            shape, lists = (len(offsets) - 1, n_rows), len(where[1]) - 1
-            embedded = np.sqrt(counts) if self.plan.root else counts
-            matrix = sp.csr_array((embedded, *where), (lists, len(values)))
-            owners = np.repeat(np.arange(lists), np.diff(where[1]))
-            # in order, as compiled loops add
-            squares = np.bincount(
-                owners, counts if self.plan.root else counts.astype(float) ** 2, lists
-            )
-            yield (
-                slice(a, a + shape[0]),
-                (matrix @ values).reshape(*shape, -1),
-                squares.reshape(shape),
-            )
+            lists = lists_of_counts(*read, [table.first[:-1] * n_cells], n_levels)
+            shape = len(offsets) - 1, n_rows
+            found, squares = np.zeros((len(lists[0]), values.shape[1])), np.empty(shape)
+            weigh(lists, lists[0], self.plan.root, values, found, squares.ravel())
+            yield slice(a, a + shape[0]), found.reshape(*shape, -1), squares
 
     @cached_property
     def group_weights(self) -> np.ndarray:

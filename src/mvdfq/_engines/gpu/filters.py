@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from mvdfq._engines.filter_words import N_TAPS, N_WORDS
+from mvdfq._engines.filter_words import LARGEST, N_TAPS, N_WORDS
 from mvdfq._engines.gpu import fused
 from mvdfq._engines.gpu.counts import histogram
 from mvdfq._engines.gpu.device import sent_once
@@ -26,11 +26,12 @@ def filter_counts(
 ) -> torch.Tensor:
     """Return the counts of binary words, (n_sequences, n_filters, n_thresholds, 10).
 
+    `data` are standardized doubles, `thresholds` as `in_single` returns.
     The level of a response is the number of thresholds that it reaches. All binary words of three
     levels follow from the three levels, so levels are counted, as words over a small alphabet.
     """
     rows, n_thresholds, step = Rows.of(data, offsets), thresholds.shape[1], filters[0]
-    levels = _read(data, rows, filters, thresholds)
+    levels = _read(_single(data), rows, filters, thresholds)
     every = list(range(len(levels)))
     read = replace(rows, codes=levels).chosen(every, n_thresholds + 1, MISSING)
     triple = (0, step, 2 * step)
@@ -43,7 +44,12 @@ def responses(data: Any, offsets: np.ndarray, banks: list[Any], device: str) -> 
     """Return the response of every filter of every bank at every frame, (n_filters, n_frames)."""
     x = sent_once(data, device)
     rows = Rows.of(x, sent_once(offsets, device))
-    return torch.cat([_read(x, rows, filters, None) for filters in banks])
+    return torch.cat([_read(_single(x), rows, filters, None) for filters in banks]).to(x.dtype)
+
+
+def _single(data: torch.Tensor) -> torch.Tensor:
+    """Return values in single precision, as the processor reads them."""
+    return data.clamp(-LARGEST, LARGEST).float()
 
 
 def _read(data: torch.Tensor, rows: Rows, filters: Any, thresholds: Any) -> torch.Tensor:
@@ -56,7 +62,7 @@ def _read(data: torch.Tensor, rows: Rows, filters: Any, thresholds: Any) -> torc
 
 def _responses(data: torch.Tensor, rows: Rows, filters: Any) -> torch.Tensor:
     """Return the response of every filter at every frame, (n_filters, n_frames)."""
-    dilation, taps, members, zero_padded, _ = filters
+    dilation, taps, members, zero_padded = filters
     shifted = [_shifted(data, rows, (tap - N_TAPS // 2) * dilation) for tap in range(N_TAPS)]
     nine = [torch.zeros_like(data) for _ in range(2)]
     for kind in range(2):
@@ -71,8 +77,7 @@ def _responses(data: torch.Tensor, rows: Rows, filters: Any) -> torch.Tensor:
         # sums of channels, then of taps, from left to right as on the processor
         tapped = [reduce(torch.add, shifted[tap][kind][channels]) for tap in taps[f].tolist()]
         three = reduce(torch.add, tapped)
-        # the processor adds the product of 3 in doubles, too
-        response.copy_(response.double() + 3 * three.double())
+        response += 3 * three
     return out
 
 

@@ -112,7 +112,7 @@ def respond(
     The shape is (n_filters, n_frames); the level of NaN is 255. `filters` is as in
     `_engines/filter_words.py`; sums run in the same order as there.
     """
-    dilation, taps, members, zero_padded, _ = filters
+    dilation, taps, members, zero_padded = filters
     (n_channels, n_frames), data = data.shape, data.contiguous()
     sizes = (members >= 0).sum(axis=1)
     kinds = np.column_stack([zero_padded, taps - N_TAPS // 2, sizes, members]).astype(np.int32)
@@ -263,8 +263,9 @@ if triton is not None:
             two += tl.load(x + near2, mask=used2, other=0)
             three += tl.load(x + near3, mask=used3, other=0)
             response -= tl.load(nine + (kind * n_channels + c) * n_frames + t, mask=inside, other=0)
-        taps = ((one + two) + three).to(tl.float64)
-        found = (response.to(tl.float64) + 3 * taps).to(data.dtype.element_ty)
+        taps = (one + two) + three
+        # as 3 * taps, but a sum is never fused: the processor rounds the product, too
+        found = response + ((taps + taps) + taps)
         place_out = out + f.to(tl.int64) * n_frames + t
         if n_thresholds == 0:
             tl.store(place_out, found, mask=inside)

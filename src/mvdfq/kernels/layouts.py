@@ -190,7 +190,7 @@ class Gapped(Kernel):
     def groups(self, n_symbols: int) -> list[Group]:
         """Return one group for each set of kept positions."""
         g, k = check_window(self.g, self.k)
-        return [Group((one,)) for layouts in subsets(g, [k], self.dilation) for one in layouts]
+        return [Group((each,)) for layouts in subsets(g, [k], self.dilation) for each in layouts]
 
 
 @dataclass(eq=False, repr=False)
@@ -279,9 +279,9 @@ class Wildcard(Kernel):
         k, m = check_mismatches(self.k, self.m)
         decay, kept = check_decay(self.decay), range(k, k - m - 1, -1)
         return [
-            Group((replace(one, weight=decay ** (k - len(one.offsets))),))
+            Group((replace(layout, weight=decay ** (k - len(layout.offsets))),))
             for layouts in subsets(k, kept, self.dilation)
-            for one in layouts
+            for layout in layouts
         ]
 
 

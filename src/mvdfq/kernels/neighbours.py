@@ -205,7 +205,7 @@ def exceptional_words(words: np.ndarray) -> np.ndarray:
     near, base = [words], int(words.max(initial=0)) + 1
     for p, q in combinations(range(words.shape[1]), 2):
         alike = pack_words(np.delete(words, (p, q), axis=1))
-        _, one, group, size = np.unique(alike, True, True, True)
+        _, first, group, size = np.unique(alike, True, True, True)
         several = size[group] > 1
         left, right = (np.unique(group[several] * base + words[several, i]) for i in (p, q))
         # every symbol at `p` beside every symbol at `q` of the same group
@@ -213,7 +213,7 @@ def exceptional_words(words: np.ndarray) -> np.ndarray:
         times = n_right[left // base]
         left, nth = np.repeat(left, times), np.arange(times.sum())
         nth -= np.repeat(np.cumsum(times) - times, times)
-        grid = words[one[left // base]]
+        grid = words[first[left // base]]
         grid[:, p] = left % base
         grid[:, q] = right[(np.cumsum(n_right) - n_right)[left // base] + nth] % base
         near.append(_distinct(grid))

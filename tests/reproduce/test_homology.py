@@ -201,6 +201,7 @@ def test_the_form_of_the_set_of_the_paper(tmp_path, labels, names):
         ({"labels_tsv": "a 1\nz 1\n"}, r"line 2: 'z' is not in the FASTA file"),
         ({"labels_tsv": "a 1\na 1\n"}, r"line 2: 'a' has two lines"),
         ({"labels_tsv": "id x x\na 1 2\n"}, "line 1: names of 2 families expected"),
+        ({"labels_tsv": "x\na 1 2\n"}, "line 1: names of 2 families expected"),
         ({"labels_tsv": "a 1\nb 2\nd 3\n"}, "Family '1' has no sequence in the role 'neg-test'"),
         ({"all_fasta": ">a\nMK\n>a\nMV\n"}, r"all\.fasta: line 3: 'a' is there twice"),
         ({"all_fasta": ">a\n>b\nMV\n"}, r"line 1: 'a' has no id or no residues"),

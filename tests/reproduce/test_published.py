@@ -148,6 +148,6 @@ def test_claims_are_about_figures_that_exist():
     known = {(figure.line, figure.value) for figure in ALL}
     assert len(all_claims()) == 41
     for claim in all_claims():
-        assert {*claim.before, *claim.after} <= known
-        assert claim.measure in MEASURES
-        assert claim.low < claim.high
+        assert {*claim["before"], *claim["after"]} <= known
+        assert claim["measure"] in MEASURES
+        assert claim["low"] < claim["high"]

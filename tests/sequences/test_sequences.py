@@ -189,7 +189,7 @@ def test_another_number_of_channels_is_refused():
         check_sequences([np.ones((3, 9))], n_channels=2)
     with pytest.raises(ValueError, match=r"X must have 2 channels, got a 2-D array.*pass \[X\]"):
         check_sequences(np.ones((2, 9)), n_channels=2)
-    with pytest.raises(ValueError, match=r"one name per channel \(1\), got 2"):
+    with pytest.raises(ValueError, match="one name for each of the 1 channels or be None, got 2"):
         check_sequences([[1.0]], channel_names=["a", "b"])
 
 

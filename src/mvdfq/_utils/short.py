@@ -74,7 +74,7 @@ def table(columns: Sequence[Any], rows: Sequence[Sequence[Any]], caption: str = 
     top = f"<caption>{escape(caption)}</caption>" if caption else ""
     head = "".join(f"<th>{escape(str(name))}</th>" for name in columns)
     body = "".join(
-        f"<tr>{''.join(f'<td>{escape(one)}</td>' for one in map(text, row))}</tr>" for row in rows
+        f"<tr>{''.join(f'<td>{escape(text(cell))}</td>' for cell in row)}</tr>" for row in rows
     )
     return f"<table>{top}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 

@@ -6,6 +6,8 @@ import numpy as np
 from scipy.stats import norm, t
 from sklearn.metrics import average_precision_score, roc_auc_score
 
+from mvdfq._utils.short import counted
+
 
 def share_interval(right: Any, groups: Any = None, repeats: int = 1) -> tuple[float, float]:
     r"""Return the 95 % confidence interval of the share of right predictions.
@@ -61,9 +63,8 @@ def interval_name(n_sequences: int, groups: Any = None) -> str:
     n_groups = 0 if groups is None else len(np.unique(groups))
     if n_groups > 1:
         return f"t interval over {n_groups} groups"
-    return f"Wilson interval over {n_sequences} sequence{'' if n_sequences == 1 else 's'}" + (
-        " of one group" if n_groups else ""
-    )
+    ending = " of one group" if n_groups else ""
+    return f"Wilson interval over {counted(n_sequences, 'sequence')}{ending}"
 
 
 def ranking_of(truth: Any, scores: Any) -> dict[str, float | None]:

@@ -143,10 +143,10 @@ class Evaluation(Short):
         rows = []
         for fold in self.folds:
             parts = (part.tolist() for part in (fold.test, fold.truth, fold.predicted))
-            for i, true, said in zip(*parts, strict=True):
+            for i, true, answer in zip(*parts, strict=True):
                 group = {} if self.groups is None else {"group": str(self.groups[i])}
                 row = {"name": self.names[i] if len(self.names) else str(i), **group}
-                row |= {"true": str(true), "predicted": str(said), "right": true == said}
+                row |= {"true": str(true), "predicted": str(answer), "right": true == answer}
                 rows.append(row | {"fold": fold.name, "seed": fold.seed})
         return rows
 
@@ -172,10 +172,10 @@ class Evaluation(Short):
 
         The author of the paper reported the second F1 in 2008.
         """
-        predicted = set(self.predicted.tolist())
-        table = [row for row in self.per_class if row["n"] or row["label"] in predicted]
-        keys = "precision", "recall", "f1"
-        precision, recall, f1 = (np.mean([row[key] for row in table]) for key in keys)
+        # of classes that occur, as a true class or as a prediction
+        precision, recall, f1, _ = precision_recall_fscore_support(
+            self.truth, self.predicted, average="macro", zero_division=0
+        )
         # without a right prediction both means are 0, and so is F1
         harmonic = 2 * precision * recall / max(precision + recall, 1e-300)
         return float(f1), float(harmonic)

@@ -143,8 +143,7 @@ def evaluate_fitted(clf: Any, X: Any, y: Any, groups: Any = None) -> Evaluation:
     y, classes = np.asarray(y), clf.classes_
     predicted, scores = answers(clf, X)
     # a CSV file gives the class 1 as a number, a folder as text
-    as_text = y.dtype.kind != classes.dtype.kind
-    if as_text:
+    if y.dtype.kind != classes.dtype.kind:
         y, classes, predicted = y.astype(str), classes.astype(str), predicted.astype(str)
     new = sorted(set(y.tolist()) - set(classes.tolist()))
     fold = Fold("test", 0, np.arange(len(y)), y, predicted, scores)

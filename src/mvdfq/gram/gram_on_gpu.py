@@ -42,7 +42,7 @@ class CannotCount(Exception):
 def reading_of(task: Any) -> Reading:
     """Return where a task reads its words, or raise `CannotCount`."""
     if isinstance(task, NeighbourTask) and task.m == 1 and task.vocabulary is None:
-        window = tuple(range(0, task.k * task.dilation, task.dilation))
+        window = tuple(range(0, task.length * task.dilation, task.dilation))
         return Reading((window,), (window,), False, *task.cell, near=True)
     if not isinstance(task, GroupTask):
         raise CannotCount(f"{type(task).__name__} has its own way of counting")

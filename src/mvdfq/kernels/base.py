@@ -120,7 +120,7 @@ class Kernel(BaseEstimator):
         """Return row `r` of one or more collections, joined, in the form that tasks read."""
         symbols, place = parts[0], r
         if len(parts) > 1:
-            symbols, place = reduce(Symbols.joined, [one.rows(slice(r, r + 1)) for one in parts]), 0
+            symbols, place = reduce(Symbols.joined, [x.rows(slice(r, r + 1)) for x in parts]), 0
         codes = np.ascontiguousarray(symbols.codes[place])
         n_symbols = int(symbols.n_symbols[place])
         # new sequences may hold symbols that `fit` did not see, numbered from n_symbols upwards

@@ -62,7 +62,7 @@ class Counted:
         None if the counts are not of the same kind, with the same keys.
         """
         n, pair = self.n_sequences, (self.counts, other.counts)
-        are_keys = all(isinstance(one, np.ndarray) or one.words.ndim == 1 for one in pair)
+        are_keys = all(isinstance(part, np.ndarray) or part.words.ndim == 1 for part in pair)
         if self.base != other.base or type(pair[0]) is not type(pair[1]) or not are_keys:
             return None
         is_dense = isinstance(self.counts, np.ndarray)

@@ -21,6 +21,7 @@ from mvdfq.kernels.base import (
 )
 
 
+@dataclass(eq=False, repr=False)
 class Spectrum(Kernel):
     r"""Count the words of `k` neighbouring symbols (k-mers).
 
@@ -49,21 +50,18 @@ class Spectrum(Kernel):
            [6., 7.]])
     """
 
-    def __init__(self, k: int | Sequence[int] = 3, dilation: int | Sequence[int] = 1) -> None:
-        self.k = k
-        self.dilation = dilation
+    k: int | Sequence[int] = 3
+    dilation: int | Sequence[int] = 1
 
     def groups(self, n_symbols: int) -> list[Group]:
         """Return one group for each word length and dilation."""
         dilations, lengths = check_several(self.dilation, "dilation"), check_several(self.k, "k")
         check_count(len(dilations) * len(lengths), max(lengths))
-        groups = []
-        for dilation, k in product(dilations, lengths):
-            offsets = tuple(range(0, k * dilation, dilation))
-            groups.append(Group((Layout(offsets, offsets),)))
-        return groups
+        windows = [tuple(range(0, k * d, d)) for d, k in product(dilations, lengths)]
+        return [Group((Layout(window, window),)) for window in windows]
 
 
+@dataclass(eq=False, repr=False)
 class Words(Kernel):
     """Count words read at the offsets that you name, such as ``(0, 4, 8)``.
 
@@ -83,11 +81,8 @@ class Words(Kernel):
            [1., 1.]])
     """
 
-    def __init__(
-        self, layouts: Sequence[Sequence[int]], weights: Sequence[float] | None = None
-    ) -> None:
-        self.layouts = layouts
-        self.weights = weights
+    layouts: Sequence[Sequence[int]]
+    weights: Sequence[float] | None = None
 
     def groups(self, n_symbols: int) -> list[Group]:
         """Return one group for each layout."""
@@ -195,7 +190,7 @@ class Gapped(Kernel):
     def groups(self, n_symbols: int) -> list[Group]:
         """Return one group for each set of kept positions."""
         g, k = check_window(self.g, self.k)
-        return [Group((one,)) for layouts in subsets(g, [k], self.dilation) for one in layouts]
+        return [Group((each,)) for layouts in subsets(g, [k], self.dilation) for each in layouts]
 
 
 @dataclass(eq=False, repr=False)
@@ -284,9 +279,9 @@ class Wildcard(Kernel):
         k, m = check_mismatches(self.k, self.m)
         decay, kept = check_decay(self.decay), range(k, k - m - 1, -1)
         return [
-            Group((replace(one, weight=decay ** (k - len(one.offsets))),))
+            Group((replace(layout, weight=decay ** (k - len(layout.offsets))),))
             for layouts in subsets(k, kept, self.dilation)
-            for one in layouts
+            for layout in layouts
         ]
 
 

@@ -113,6 +113,7 @@ class Mismatch(Kernel):
         return BYTES_PER_WORD + BYTES_PER_SET * n_sets + BYTES_PER_LISTED_WORD * n_listed
 
 
+@dataclass(eq=False, repr=False)
 class MismatchPairs(Kernel):
     r"""Count the pairs of words of length `k` that differ in at most `m` positions.
 
@@ -139,13 +140,12 @@ class MismatchPairs(Kernel):
     np.float64(5.0)
     """
 
+    k: int = 5
+    m: int = 1
+
     has_features = False
     has_groups = False
     is_definite = False
-
-    def __init__(self, k: int = 5, m: int = 1) -> None:
-        self.k = k
-        self.m = m
 
     def groups(self, n_symbols: int) -> list[Group]:
         """Return the gapped words whose weighted matches make up the kernel."""

@@ -28,22 +28,20 @@ FEW_WORDS = 2**10
 
 @dataclass(frozen=True)
 class GappedCounts:
-    """Counts of gapped words as columns, one set of kept positions after the other."""
+    """Counts of gapped words by sequence, one set of kept positions after the other."""
 
     kept: list[tuple[int, ...]]
     words: list[np.ndarray]
     factors: np.ndarray
-    indptr: np.ndarray
-    sequence: np.ndarray
-    count: np.ndarray
+    counts: sp.csr_array
 
     @property
     def starts(self) -> np.ndarray:
-        """First column of each set."""
+        """First line of each set in `counts`."""
         return np.cumsum([0, *map(len, self.words)])
 
-    def columns_of(self, words: np.ndarray) -> np.ndarray:
-        """Return the column of each word in each set, -1 for a word without a column."""
+    def lines_of(self, words: np.ndarray) -> np.ndarray:
+        """Return the line of each word in each set, -1 for a word without a line."""
         ids = np.empty((len(words), len(self.kept)), dtype=np.int32)
         for j, kept in enumerate(self.kept):
             places = find_words(self.words[j], words[:, kept])
@@ -60,7 +58,7 @@ class NeighbourTask:
     all of these words, which keeps alphabets of thousands of symbols computable.
     """
 
-    k: int
+    length: int
     m: int
     dilation: int = 1
     cell: tuple[int, int] = (0, 0)
@@ -68,25 +66,20 @@ class NeighbourTask:
     listed: bool = False
 
     @property
-    def length(self) -> int:
-        """Number of symbols in a word."""
-        return self.k
-
-    @property
     def title(self) -> str:
         """What is counted, as text for users."""
-        window = "".join(f"+{i * self.dilation}" for i in range(self.k))
+        window = "".join(f"+{i * self.dilation}" for i in range(self.length))
         return f"{window}, up to {self.m} changed"
 
     @property
     def kept(self) -> list[tuple[int, ...]]:
         """Sets of kept positions, with up to `m` positions left out; first the full set."""
-        sizes = range(self.k, self.k - self.m - 1, -1)
-        return [p for size in sizes for p in combinations(range(self.k), size)]
+        sizes = range(self.length, self.length - self.m - 1, -1)
+        return [p for size in sizes for p in combinations(range(self.length), size)]
 
     def add_to(self, products: Any, row: Row) -> None:
         """Add the products of all counts to `products`."""
-        size = intersection_size(self.k, self.m, row.n_symbols, 0)
+        size = intersection_size(self.length, self.m, row.n_symbols, 0)
         bound = int(np.diff(row.offsets).max(initial=0)) * size
         if self._is_small(row):
             products.add_dense(self._all_counts(row), bound)
@@ -96,7 +89,7 @@ class NeighbourTask:
 
     def _is_small(self, row: Row) -> bool:
         """Tell whether the counts of all words of the alphabet take little memory."""
-        n_words = row.base**self.k
+        n_words = row.base**self.length
         is_little = n_words <= FEW_WORDS or n_words * row.n_sequences <= 8 * row.data.size
         return is_little and self.vocabulary is None
 
@@ -106,13 +99,14 @@ class NeighbourTask:
         ``near[d]`` counts windows at exact distance `d`, one more position in each round: at this
         position a window either agrees with the word or has one of the other symbols.
         """
-        exact = exact_words(self.k, self.dilation, self.cell).all_counts(row)
-        cube = exact.T.reshape(*(row.base,) * self.k, row.n_sequences)
-        known = cube[(slice(row.n_symbols),) * self.k]  # words with missing values do not count
+        exact = exact_words(self.length, self.dilation, self.cell).all_counts(row)
+        cube = exact.T.reshape(*(row.base,) * self.length, row.n_sequences)
+        # words with missing values do not count
+        known = cube[(slice(row.n_symbols),) * self.length]
         near = np.zeros((self.m + 1, known.size))
         near[0] = known.ravel()
-        for place in range(self.k):
-            inner = row.n_symbols ** (self.k - 1 - place) * row.n_sequences
+        for place in range(self.length):
+            inner = row.n_symbols ** (self.length - 1 - place) * row.n_sequences
             at = near.reshape(self.m + 1, -1, row.n_symbols, inner)
             # downwards: the smaller distance must not know this place yet
             for distance in range(self.m, 0, -1):
@@ -123,15 +117,15 @@ class NeighbourTask:
         """Yield the counts block by block."""
         gapped = self._gapped_counts(row)
         if self.vocabulary is not None:
-            yield from _blocks(gapped, self.vocabulary, row.n_sequences)
+            yield from _blocks(gapped, self.vocabulary)
         elif self.m == 1 and not self.listed:
             yield from self._exceptional_and_rest(gapped, row)
         else:
             n_words = len(gapped.words[0])
-            size = n_words * intersection_size(self.k, self.m, row.n_symbols, 0)
+            size = n_words * intersection_size(self.length, self.m, row.n_symbols, 0)
             if size > LISTED_WORDS:
                 raise ValueError(
-                    f"Mismatch(k={self.k}, m={self.m}) over {row.n_symbols} symbols has "
+                    f"Mismatch(k={self.length}, m={self.m}) over {row.n_symbols} symbols has "
                     f"{size:.0e} neighbours of the {n_words} words that occur, more than the limit "
                     f"of {LISTED_WORDS:.0e}; pass neighbourhood='observed', a smaller m or a "
                     f"smaller alphabet."
@@ -139,28 +133,26 @@ class NeighbourTask:
             # by the first symbol, so that one part of the list is in memory at a time
             for first in range(row.n_symbols):
                 near = near_words(gapped.words[0], self.m, row.n_symbols, first)
-                yield from _blocks(gapped, near, row.n_sequences)
+                yield from _blocks(gapped, near)
 
     def _gapped_counts(self, row: Row) -> GappedCounts:
         """Count words with up to `m` of their positions left out."""
-        window = tuple(range(0, self.k * self.dilation, self.dilation))
-        parts: list[Columns] = []
-        for positions in self.kept:
-            layout = Layout(tuple(window[p] for p in positions), window)
-            parts += GroupTask(Group((layout,)), self.cell).columns(row)
-        starts = np.cumsum([0, *(int(part.indptr[-1]) for part in parts)])
-        pointers = [part.indptr[:-1] + a for part, a in zip(parts, starts[:-1], strict=True)]
+        window = tuple(range(0, self.length * self.dilation, self.dilation))
+        layouts = [Layout(tuple(window[p] for p in kept), window) for kept in self.kept]
+        parts = [next(GroupTask(Group((each,)), self.cell).columns(row)) for each in layouts]
+        counts = [
+            sp.csr_array((p.count, p.sequence, p.indptr), (len(p.words), row.n_sequences))
+            for p in parts
+        ]
         # With the exact distances M_i = C_i - sum_{j<i} comb(k-j, i-j) M_j, the count is
         # M_0 + ... + M_m; the factor of C_i, with i positions left out, is how often it enters.
-        left = [(self.k - i, range(self.m + 1 - i)) for i in (self.k - len(p) for p in self.kept)]
-        factors = [sum((-1) ** j * comb(rest, j) for j in most) for rest, most in left]
+        most, sizes = self.m - self.length, [len(kept) for kept in self.kept]
+        factors = [sum((-1) ** j * comb(n, j) for j in range(most + n + 1)) for n in sizes]
         return GappedCounts(
             self.kept,
             [word_codes(p.words, row.base, len(q)) for p, q in zip(parts, self.kept, strict=True)],
             np.array(factors, dtype=float),
-            np.append(np.concatenate(pointers), starts[-1]),
-            np.concatenate([part.sequence for part in parts]),
-            np.concatenate([part.count for part in parts]),
+            sp.vstack(counts, format="csr"),
         )
 
     def _exceptional_and_rest(self, gapped: GappedCounts, row: Row) -> Iterator[Columns]:
@@ -170,20 +162,14 @@ class NeighbourTask:
         the count of this family, whatever the symbol of the word at the left-out position.
         """
         words = exceptional_words(gapped.words[0])
-        listed = np.zeros(len(gapped.indptr) - 1, dtype=np.int64)
+        listed = np.zeros(gapped.counts.shape[0], dtype=np.int64)
         for block in np.array_split(words, len(words) // BLOCK_COUNTS + 1):
-            ids = gapped.columns_of(block)
+            ids = gapped.lines_of(block)
             listed += np.bincount(ids[ids >= 0], minlength=len(listed))
-            yield from _blocks(gapped, block, row.n_sequences, ids)
+            yield from _blocks(gapped, block, ids)
         for j, (first, last) in enumerate(zip(gapped.starts[1:-1], gapped.starts[2:], strict=True)):
-            begin, end = gapped.indptr[first], gapped.indptr[last]
-            yield Columns(
-                gapped.indptr[first : last + 1] - begin,
-                gapped.sequence[begin:end],
-                gapped.count[begin:end],
-                gapped.words[j + 1],
-                multiplicity=row.n_symbols - listed[first:last],
-            )
+            alike = row.n_symbols - listed[first:last]
+            yield _columns(gapped.counts[first:last], gapped.words[j + 1], alike)
 
 
 def intersection_size(k: int, m: int, n_symbols: int, distance: int) -> int:
@@ -219,7 +205,7 @@ def exceptional_words(words: np.ndarray) -> np.ndarray:
     near, base = [words], int(words.max(initial=0)) + 1
     for p, q in combinations(range(words.shape[1]), 2):
         alike = pack_words(np.delete(words, (p, q), axis=1))
-        _, one, group, size = np.unique(alike, True, True, True)
+        _, first, group, size = np.unique(alike, True, True, True)
         several = size[group] > 1
         left, right = (np.unique(group[several] * base + words[several, i]) for i in (p, q))
         # every symbol at `p` beside every symbol at `q` of the same group
@@ -227,7 +213,7 @@ def exceptional_words(words: np.ndarray) -> np.ndarray:
         times = n_right[left // base]
         left, nth = np.repeat(left, times), np.arange(times.sum())
         nth -= np.repeat(np.cumsum(times) - times, times)
-        grid = words[one[left // base]]
+        grid = words[first[left // base]]
         grid[:, p] = left % base
         grid[:, q] = right[(np.cumsum(n_right) - n_right)[left // base] + nth] % base
         near.append(_distinct(grid))
@@ -260,22 +246,26 @@ def _distinct(words: np.ndarray) -> np.ndarray:
 
 
 def _blocks(
-    gapped: GappedCounts, words: np.ndarray, n_sequences: int, ids: np.ndarray | None = None
+    gapped: GappedCounts, words: np.ndarray, ids: np.ndarray | None = None
 ) -> Iterator[Columns]:
     """Yield the counts of the given words in pieces of bounded size."""
-    ids = gapped.columns_of(words) if ids is None else ids
-    sizes = np.append(np.diff(gapped.indptr), 0)[ids].sum(axis=1)  # id -1 takes the added 0
+    ids = gapped.lines_of(words) if ids is None else ids
+    sizes = np.append(np.diff(gapped.counts.indptr), 0)[ids].sum(axis=1)  # id -1 takes the added 0
     words, ids, sizes = words[sizes > 0], ids[sizes > 0], sizes[sizes > 0]
     ends, known = np.cumsum(sizes), ids >= 0
     cuts = np.searchsorted(ends, np.arange(BLOCK_COUNTS, ends[-1:].sum(), BLOCK_COUNTS))
     # the gapped words of each word, by the factors of their sets, times the counts of gapped words
     factors = np.broadcast_to(gapped.factors, ids.shape)[known]
     indptr = np.append(0, np.cumsum(known.sum(axis=1)))
-    parts = sp.csr_array((factors, ids[known], indptr), (len(words), len(gapped.indptr) - 1))
-    counts = gapped.count.astype(float), gapped.sequence, gapped.indptr
-    by_sequence = sp.csr_array(counts, (len(gapped.indptr) - 1, n_sequences))
+    parts = sp.csr_array((factors, ids[known], indptr), (len(words), gapped.counts.shape[0]))
+    by_sequence = gapped.counts.astype(float)
     for a, b in pairwise(np.unique(np.concatenate([[0], cuts, [len(words)]]))):
-        found = parts[a:b] @ by_sequence
-        found.sort_indices()
-        columns = found.indptr.astype(np.int64), found.indices.astype(np.uint32), found.data
-        yield Columns(*columns, words[a:b])
+        counts = parts[a:b] @ by_sequence
+        counts.sort_indices()
+        yield _columns(counts, words[a:b])
+
+
+def _columns(counts: sp.csr_array, words: np.ndarray, alike: np.ndarray | None = None) -> Columns:
+    """Return counts with one line for each word as columns; a line stands for `alike` words."""
+    pointers, sequence = counts.indptr.astype(np.int64), counts.indices.astype(np.uint32)
+    return Columns(pointers, sequence, counts.data, words, alike)

@@ -21,6 +21,7 @@ from mvdfq.sequences.containers import Ragged, Sequences
 BYTES_PER_FRAME = 6400
 
 
+@dataclass(eq=False, repr=False)
 class Profile(Kernel):
     r"""Count the words that a profile makes likely (for sequences of probability vectors).
 
@@ -48,12 +49,11 @@ class Profile(Kernel):
     array([[7.]])
     """
 
+    k: int = 5
+    sigma: float = 7.5
+
     has_groups = False
     reads_symbols = False
-
-    def __init__(self, k: int = 5, sigma: float = 7.5) -> None:
-        self.k = k
-        self.sigma = sigma
 
     def check(self) -> None:
         """Raise an error if a parameter has a wrong value."""

@@ -90,14 +90,6 @@ class SubsequenceTask:
 
     def add_to(self, products: Any, row: Row) -> None:
         """Add the kernel of all pairs to `products`."""
-        kernel_loops.add_subsequence_products(
-            row.data,
-            row.offsets,
-            self.k,
-            self.decay,
-            np.iinfo(row.data.dtype).max,
-            products.first_right,
-            products.symmetric,
-            products.own,
-            products.values,
-        )
+        read = row.data, row.offsets, self.k, self.decay, np.iinfo(row.data.dtype).max
+        pairs = products.first_right, products.symmetric, products.own, products.values
+        kernel_loops.add_subsequence_products(*read, *pairs)

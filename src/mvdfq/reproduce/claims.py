@@ -1,13 +1,13 @@
 """The paper's claims, computed again from its own figures and from ours; remarks on the paper.
 
-`claims.csv` and `remarks.csv` hold the sentences, as `published.csv` holds the figures. A side of a
-claim is a published figure, written ``line:value``; further places that repeat the figure follow.
+`claims.csv` and `remarks.csv` hold the sentences, as `published.csv` holds the figures. A claim
+says that a figure improves from `before` to `after`; its `measure` is a key of `MEASURES`. A side
+of a claim is a published figure, written ``line:value``; places that repeat the figure follow.
 Figures between `low` and `high` agree with the claim. Some percentages of the paper are rounded and
 some are cut off, so a claim in whole percent agrees within one percent.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
@@ -20,23 +20,6 @@ LITERATURE = "literature"
 Place = tuple[int | None, float | None]
 
 
-@dataclass(frozen=True)
-class Claim:
-    """A sentence of the paper: a figure improves from `before` to `after`.
-
-    The first place of a side is the figure itself. `measure` is a key of `MEASURES`.
-    """
-
-    line: int
-    says: str
-    stated: str
-    low: float
-    high: float
-    measure: str
-    before: tuple[Place, ...]
-    after: tuple[Place, ...]
-
-
 MEASURES: dict[str, Callable[[float, float], float]] = {
     "less, %": lambda before, after: 100 * (before - after) / before,
     "more, %": lambda before, after: 100 * (after - before) / before,
@@ -46,16 +29,16 @@ MEASURES: dict[str, Callable[[float, float], float]] = {
 
 
 @cache
-def all_claims() -> list[Claim]:
+def all_claims() -> list[dict[str, Any]]:
     """Return the claims of `claims.csv`; a claim without bounds agrees with every figure."""
 
-    def side(text: str) -> tuple[Place, ...]:
+    def side(text: str) -> list[Place]:
         parts = [part.partition(":") for part in text.split()]
-        return tuple((int(line), float(value)) for line, _, value in parts)
+        return [(int(line), float(value)) for line, _, value in parts]
 
     read: dict[str, Any] = {"line": int, "before": side, "after": side}
     read |= {"low": lambda text: float(text or 0), "high": lambda text: float(text or "inf")}
-    return [Claim(**entry) for entry in stored("claims.csv", **read)]
+    return stored("claims.csv", **read)
 
 
 @cache
@@ -82,46 +65,39 @@ def claims(rows: Sequence[Row]) -> list[dict[str, Any]]:
     known = {(row.line, row.published) for row in rows}
     judged = []
     for claim in all_claims():
-        before, after = (_by_place()[side[0]] for side in (claim.before, claim.after))
+        before, after = (_by_place()[claim[side][0]] for side in ("before", "after"))
         # a figure of other authors is not computed again
         is_quoted = before.setting == LITERATURE
-        if not ({*claim.after} & known and (is_quoted or {*claim.before} & known)):
+        if not ({*claim["after"]} & known and (is_quoted or {*claim["before"]} & known)):
             continue
-        published = MEASURES[claim.measure](before.value or 0, after.value or 0)
-        judged.append(
-            {
-                "line": claim.line,
-                "says": claim.says,
-                "stated": claim.stated,
-                "measure": claim.measure,
-                "from": _label(before),
-                "to": _label(after),
-                "published": published,
-                "agrees": claim.low < published < claim.high,
-                "ours": _ours(claim, rows, is_quoted) or None,
-            }
-        )
+        published = MEASURES[claim["measure"]](before.value or 0, after.value or 0)
+        entry = {key: claim[key] for key in ("line", "says", "stated", "measure")}
+        entry |= {"from": _label(before), "to": _label(after), "published": published}
+        entry |= {"agrees": claim["low"] < published < claim["high"]}
+        judged.append(entry | {"ours": _ours(claim, rows, is_quoted) or None})
     return judged
 
 
-def _ours(claim: Claim, rows: Sequence[Row], is_quoted: bool) -> dict[str, dict[str, float]]:
+def _ours(
+    claim: dict[str, Any], rows: Sequence[Row], is_quoted: bool
+) -> dict[str, dict[str, float]]:
     """Return the claim from our values, by protocol and reading."""
-    before, after = _measured(claim.before, rows), _measured(claim.after, rows)
+    before, after = _measured(claim["before"], rows), _measured(claim["after"], rows)
     ours: dict[str, dict[str, float]] = {}
     for (name, protocol), row in after.items():
         start = before.get((name, protocol))
         if is_quoted:
             # A method of the literature has one reading and no scheme. If the method was not run,
             # the quoted figure serves, except under a stricter protocol.
-            quoted = None if protocol in STRICTER else Row("quoted", value=claim.before[0][1])
+            quoted = None if protocol in STRICTER else Row("quoted", value=claim["before"][0][1])
             start = next((same for (_, cut), same in before.items() if cut == protocol), quoted)
         pair = compared_values(start, row) if start is not None else None
         if pair is not None and pair[0]:  # an error of 0 has no percentage
-            ours.setdefault(protocol, {})[name] = MEASURES[claim.measure](*pair)
+            ours.setdefault(protocol, {})[name] = MEASURES[claim["measure"]](*pair)
     return ours
 
 
-def _measured(side: tuple[Place, ...], rows: Sequence[Row]) -> dict[tuple[str, str], Row]:
+def _measured(side: list[Place], rows: Sequence[Row]) -> dict[tuple[str, str], Row]:
     """Return our rows of a figure, by reading and protocol; one-vs-rest is named, too."""
     return {
         (f"{row.reading} ovr" if row.scheme == "ovr" else row.reading, row.protocol): row

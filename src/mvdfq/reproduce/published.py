@@ -139,7 +139,7 @@ def stored(name: str, **read: Callable[[str], Any]) -> list[dict[str, Any]]:
     """Return the entries of a CSV file beside this module; `read` converts the texts of columns."""
     with open(Path(__file__).with_name(name), encoding="utf-8", newline="") as file:
         entries = list(csv.DictReader(file))
-    return [{key: read.get(key, str)(text) for key, text in one.items()} for one in entries]
+    return [{key: read.get(key, str)(text) for key, text in entry.items()} for entry in entries]
 
 
 @cache

@@ -177,14 +177,14 @@ def _read_marks(path: Path, names: list[str]) -> dict[str, dict[str, list[str]]]
         raise ReadError(path, problem, "without ids every sequence needs its line")
     n_families = len(lines[0][1]) - has_ids
     families = header[-n_families:] or [str(i + 1) for i in range(n_families)]
+    if len(header) not in (0, n_families, n_families + has_ids) or len({*families}) < n_families:
+        problem = f"line {number}: names of {n_families} families expected, all different"
+        raise ReadError(path, problem)
     roles: dict[str, dict[str, list[str]]] = {f: {r: [] for r in ROLES} for f in families}
     for name, marks in _marks(path, lines, names, has_ids).items():
         for family, mark in zip(families, marks, strict=True):
             if MARKS[mark]:
                 roles[family][MARKS[mark]].append(name)
-    if len(header) not in (0, n_families, n_families + has_ids) or len(roles) < n_families:
-        problem = f"line {number}: names of {n_families} families expected, all different"
-        raise ReadError(path, problem)
     return roles
 
 

@@ -6,8 +6,9 @@ The table of running times has the seconds of the kernel matrix of all clips on 
 import platform
 import re
 import time
+import timeit
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -221,33 +222,26 @@ def timed(
 
 def processor() -> str:
     """Return the name of the processor, if the system tells it."""
-    try:
+    with suppress(OSError):
         text = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return platform.processor() or platform.machine()
-    names = re.findall(r"^model name\s*: (.*)$", text, flags=re.MULTILINE)
-    return names[0].strip() if names else platform.machine()
+        if name := re.search(r"^model name\s*: (.*)$", text, flags=re.MULTILINE):
+            return name[1].strip()
+    return platform.processor() or platform.machine()
 
 
 def _seconds(method: StringMethod, data: MusicSet, memory_limit: Any) -> Record:
-    X = data.view(method.view)
-    learn, quantizer = _best(lambda: clone(method.symbols).fit(X), repeats=1)
-    encode, symbols = _best(lambda: quantizer.transform(X))
-    kernel = method.sequence_kernel(1, memory_limit)
+    X, quantizer = data.view(method.view), clone(method.symbols)
+    learn, encode = _best(lambda: quantizer.fit(X), 1), _best(lambda: quantizer.transform(X))
+    symbols, kernel = quantizer.transform(X), method.sequence_kernel(1, memory_limit)
     clone(kernel).fit_transform(symbols[np.arange(min(WARM_UP, len(data)))])  # compiles
     kernel.fit(symbols)
-    whole, _ = _best(lambda: kernel.compare(kernel.train_, None))
-    diagonal, _ = _best(lambda: kernel.diagonal(symbols))
+    whole = _best(lambda: kernel.compare(kernel.train_, None))
+    diagonal = _best(lambda: kernel.diagonal(symbols))
     # If counting is nearly all of the work, the diagonal alone may take a little longer.
     count = min(diagonal, whole)
     return {"learn": learn, "encode": encode, "count": count, "gram": round(whole - count, 3)}
 
 
-def _best(work: Callable[[], Any], repeats: int = REPEATS) -> tuple[float, Any]:
-    """Return the least time of several runs, and the result of the last run."""
-    times = []
-    for _ in range(repeats):
-        start = time.perf_counter()
-        result = work()
-        times.append(time.perf_counter() - start)
-    return round(min(times), 3), result
+def _best(work: Callable[[], Any], repeats: int = REPEATS) -> float:
+    """Return the least time of several runs."""
+    return round(min(timeit.repeat(work, number=1, repeat=repeats)), 3)

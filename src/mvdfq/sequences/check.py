@@ -85,7 +85,7 @@ def check_sequences(
         return sequences
     return replace(
         sequences,
-        channel_names=_check_names(channel_names, sequences) or sequences.channel_names,
+        channel_names=_check_names(channel_names) or sequences.channel_names,
         sampling_rate=check_sampling_rate(sampling_rate) or sequences.sampling_rate,
     )
 
@@ -270,14 +270,10 @@ def _check_channel_count(sequences: Sequences, n_channels: int | None, X: Any) -
         raise ValueError(f"X has {sequences.n_rows} channels, {n_channels} are expected{hint}")
 
 
-def _check_names(names: Sequence[str] | None, sequences: Sequences) -> tuple[str, ...] | None:
+def _check_names(names: Sequence[str] | None) -> tuple[str, ...] | None:
     if names is None:
         return None
     names = tuple(map(str, names))
-    if len(names) != sequences.n_rows:
-        raise ValueError(
-            f"channel_names must hold one name per channel ({sequences.n_rows}), got {len(names)}."
-        )
     for name, n in Counter(names).items():
         if n > 1:
             raise ValueError(f"channel_names must all differ, got {name!r} twice.")

@@ -148,8 +148,7 @@ def from_long_table(
 
 def channels_first(X: Sequence[np.ndarray], **options: Any) -> Sequences:
     """Check sequences without the warning that time may come first."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)
+    with warnings.catch_warnings(action="ignore", category=UserWarning):
         return check_sequences(X, **options)
 
 
@@ -180,9 +179,8 @@ def _check_categories(
     if isinstance(categories, Mapping):
         return categories
     given = {name: {*columns[name][~is_missing(columns[name])].tolist()} for name in categories}
-    return {
-        name: sorted(given[name], key=lambda one: (isinstance(one, str), one)) for name in given
-    }
+    # numbers before words, which cannot be compared with them
+    return {name: sorted(given[name], key=lambda x: (isinstance(x, str), x)) for name in given}
 
 
 def _seconds(column: np.ndarray, name: str) -> np.ndarray:
@@ -315,7 +313,7 @@ def _without_index(table: Any) -> tuple[Any, frozenset[str], dict[str, str]]:
 def _of_xarray(data: Any) -> Any:
     """Return a pandas frame whose index has the sequences first and the time last."""
     if not hasattr(data, "data_vars"):
-        channel = next((one for one in data.dims if CHANNEL.fullmatch(str(one).lower())), None)
+        channel = next((d for d in data.dims if CHANNEL.fullmatch(str(d).lower())), None)
         if channel is None and data.ndim > 2:
             problem = f"The dimensions of the array are {list(map(str, data.dims))}"
             hint = "call the dimension of channels 'channel': X.rename(OLD='channel')"
@@ -323,9 +321,9 @@ def _of_xarray(data: Any) -> Any:
         has_name = {} if channel is not None else {"name": data.name or "value"}
         data = data.to_dataset(**has_name, dim=channel)
     dims = list(map(str, data.sizes))
-    time = next((one for one in dims if TIME.fullmatch(one.lower()) and "time" in one.lower()), "")
-    time = time or next((one for one in dims[::-1] if TIME.fullmatch(one.lower())), dims[-1])
-    return data.to_dataframe(dim_order=[*(one for one in dims if one != time), time])
+    time = next((d for d in dims if TIME.fullmatch(d.lower()) and "time" in d.lower()), "")
+    time = time or next((d for d in dims[::-1] if TIME.fullmatch(d.lower())), dims[-1])
+    return data.to_dataframe(dim_order=[*(d for d in dims if d != time), time])
 
 
 def as_column(values: Any, name: str) -> np.ndarray:

@@ -46,7 +46,7 @@ def window_starts(n_frames: int, size: int, step: int) -> np.ndarray:
 def cut(X: Sequences, size: int, step: int) -> tuple[Sequences, np.ndarray, np.ndarray]:
     """Return the windows of all sequences, and the sequence and first frame of each window."""
     starts = [window_starts(n, size, step) for n in X.lengths.tolist()]
-    owners = np.repeat(np.arange(len(X)), [len(one) for one in starts])
+    owners = np.repeat(np.arange(len(X)), list(map(len, starts)))
     first = np.concatenate([*starts, np.empty(0, np.int64)]).astype(np.int64)
     parts = [X[i][:, a : a + size] for i, a in zip(owners.tolist(), first.tolist(), strict=True)]
     data = np.concatenate([X.data[:, :0], *parts], axis=1)

@@ -144,9 +144,8 @@ class PLSA(VectorClassifier):
         self.quantizer_ = CodebookQuantizer(self.n_codewords, random_state=SEED).fit(X)
         loss = {"solver": "mu", "beta_loss": "kullback-leibler"}
         topics = NMF(self.n_topics, init="random", random_state=SEED, **loss)
-        with warnings.catch_warnings():
-            # More than the 200 rounds of NMF change the topics little.
-            warnings.simplefilter("ignore", ConvergenceWarning)
+        # More than the 200 rounds of NMF change the topics little.
+        with warnings.catch_warnings(action="ignore", category=ConvergenceWarning):
             components = topics.fit(codeword_counts(self.quantizer_.transform(X))).components_
         self.topics_ = components / components.sum(axis=1, keepdims=True)
         # Training and test sequences are described in the same way: with fixed topics.

@@ -73,9 +73,8 @@ def fit_mixtures(
             reg_covar=LEAST_VARIANCE,
             random_state=random,
         )
-        with warnings.catch_warnings():
-            # A mixture that still changes a little after a hundred rounds does as well.
-            warnings.simplefilter("ignore", ConvergenceWarning)
+        # A mixture that still changes a little after a hundred rounds does as well.
+        with warnings.catch_warnings(action="ignore", category=ConvergenceWarning):
             mixtures.append(mixture.fit(part.astype(float)))
     return mixtures
 
@@ -138,9 +137,8 @@ def spectral_bases(x: np.ndarray, n_bases: int) -> np.ndarray:
     """Return the bases of one sequence, one base per line."""
     n_bases = min(n_bases, *x.shape)
     model = NMF(n_bases, init="nndsvda", tol=1e-3, max_iter=100, random_state=SEED)
-    with warnings.catch_warnings():
-        # Bases that still change a little describe a sequence as well.
-        warnings.simplefilter("ignore", ConvergenceWarning)
+    # Bases that still change a little describe a sequence as well.
+    with warnings.catch_warnings(action="ignore", category=ConvergenceWarning):
         return model.fit(x.T).components_
 
 

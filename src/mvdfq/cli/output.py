@@ -7,12 +7,13 @@ import shlex
 import shutil
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from enum import StrEnum
 from itertools import product
 from string import ascii_lowercase, ascii_uppercase
 from typing import Any
 
+from mvdfq._utils.progress import new_bar, report_to
 from mvdfq._utils.short import csv_cell
 
 # Longer lists of remarks are cut off; --format json shows everything.
@@ -24,8 +25,8 @@ MOST_DIGITS = 4
 # People do not read a matrix with more classes; a pipe still gets the whole matrix.
 MOST_CLASSES = 40
 LARGEST = 10
-
-
+# Takes progress that is not shown.
+SILENT = report_to(None, "")
 # How results are shown.
 Format = StrEnum("Format", ["human", "json", "csv"])
 
@@ -160,15 +161,10 @@ def note_some(kind: str, lines: Sequence[Any]) -> None:
 
 @contextmanager
 def progress_bar(title: str, quiet: bool = False) -> Iterator[Any]:
-    """Yield a function that takes how much is done and the total; None if nothing is shown."""
-    from mvdfq._utils.progress import new_bar, report_to
-
+    """Yield a function that takes how much is done and the total; `SILENT` shows nothing."""
     bar = None if quiet else new_bar(transient=True)
-    if bar is None:
-        yield None
-        return
-    with bar:
-        yield report_to(bar, title)
+    with nullcontext() if bar is None else bar:
+        yield SILENT if bar is None else report_to(bar, title)
 
 
 @contextmanager
@@ -176,8 +172,7 @@ def working(title: str, quiet: bool = False) -> Iterator[None]:
     """Show that work goes on whose steps are not known."""
     with progress_bar(title, quiet) as progress:
         yield
-        if progress is not None:
-            progress(1, 1)
+        progress(1, 1)
 
 
 def show_confusion(names: list[str], counts: list[list[int]]) -> None:

@@ -193,7 +193,7 @@ def _telling(progress: Any, n_removed: int) -> Any:
     """Return a report of folds that says how many trainings there are, and how long they take."""
     from mvdfq._utils.progress import duration
 
-    if progress is output.SILENT:
+    if progress is output.silent:
         return progress
     began = time.monotonic()
 

@@ -13,7 +13,6 @@ from itertools import product
 from string import ascii_lowercase, ascii_uppercase
 from typing import Any
 
-from mvdfq._utils.progress import new_bar, report_to
 from mvdfq._utils.short import csv_cell
 
 # Longer lists of remarks are cut off; --format json shows everything.
@@ -25,8 +24,6 @@ MOST_DIGITS = 4
 # People do not read a matrix with more classes; a pipe still gets the whole matrix.
 MOST_CLASSES = 40
 LARGEST = 10
-# Takes progress that is not shown.
-SILENT = report_to(None, "")
 # How results are shown.
 Format = StrEnum("Format", ["human", "json", "csv"])
 
@@ -62,6 +59,10 @@ def show_facts(facts: dict[str, Any], output: Format) -> None:
         texts = {k: f"{v:.4g}" if isinstance(v, float) else str(v) for k, v in facts.items()}
         rows = [{"": name.replace("_", " "), " ": text} for name, text in texts.items()]
         table(rows, header=False)
+
+
+def silent(done: int, total: int) -> None:
+    """Take progress that is not shown."""
 
 
 def key_of(name: str) -> str:
@@ -161,10 +162,12 @@ def note_some(kind: str, lines: Sequence[Any]) -> None:
 
 @contextmanager
 def progress_bar(title: str, quiet: bool = False) -> Iterator[Any]:
-    """Yield a function that takes how much is done and the total; `SILENT` shows nothing."""
+    """Yield a function that takes how much is done and the total; `silent` if nothing is shown."""
+    from mvdfq._utils.progress import new_bar, report_to
+
     bar = None if quiet else new_bar(transient=True)
     with nullcontext() if bar is None else bar:
-        yield SILENT if bar is None else report_to(bar, title)
+        yield silent if bar is None else report_to(bar, title)
 
 
 @contextmanager

@@ -661,6 +661,18 @@ def test_metadata_names_groups_in_other_words(classes, name):
     assert f"group: column {name!r} of metadata.csv" in data.remarks
 
 
+def test_sound_that_the_table_does_not_list_is_told(classes):
+    write(classes / "stray.wav")
+    (classes / "low/cover.jpg").write_bytes(b"a picture")
+    table(classes, "file_name,label\nlow/ben_2.wav,a\n./high/ben_1.wav,a\nlow/anna_2.wav,\n")
+    data = read_audio(classes, skip_bad=True)
+    assert data.names == ["low/ben_2.wav", "./high/ben_1.wav"]
+    told = "passed over 2 sound files that metadata.csv does not list: high/anna_1.wav, stray.wav"
+    assert told in data.remarks
+    table(classes, f"file_name,label,group\n{GOOD}stray.wav,l,a,more\n")
+    assert not any("passed over" in one for one in read_audio(classes, skip_bad=True).remarks)
+
+
 GOOD = "high/anna_1.wav,h,a\nhigh/ben_1.wav,h,b\nlow/anna_2.wav,l,a\nlow/ben_2.wav,l,b\n"
 
 

@@ -46,6 +46,7 @@ def chosen_for(clf: Any, X: Any) -> Preset:
         chosen = replace(chosen, terms=[_with_parts(chosen, own, X)])
     trained = {key: getattr(clf, key) for key in ("multi_class", "C")}
     chosen = replace(chosen, **{key: value for key, value in trained.items() if value is not None})
+    chosen = replace(chosen, C=candidates(chosen.C))
     check_choice(chosen.multi_class, "multi_class", ("ovr", "ovo"))
     for term in chosen.terms:
         term.check()

@@ -325,8 +325,7 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
 
     def predict(self, X: Any) -> np.ndarray:
         """Return the class with the largest decision value, for each sequence."""
-        decision = self.decision_function(X)
-        return self.classes_[self.problems_.predicted(decision)]
+        return self.classes_[self.problems_.predicted(self.decision_function(X))]
 
     def predict_proba(self, X: Any) -> np.ndarray:
         r"""Return the probability of each class, (n_sequences, n_classes); every row sums to 1.
@@ -459,8 +458,7 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
                 "thousand classes, or several terms of plain words); train with at least two "
                 "sequences per class, of two groups if groups are given."
             )
-        near = self.sum_.nearness(read, self.train_y_)
-        p = self.calibration_.p_values(decision, near)
+        p = self.calibration_.p_values(decision, self.sum_.nearness(read, self.train_y_))
         p[lost] = 0
         return p
 

@@ -11,20 +11,9 @@ from sklearn.utils import check_random_state
 from mvdfq._engines.choice import meanwhile
 from mvdfq._utils.checks import parse_memory
 from mvdfq._utils.progress import Progress
-from mvdfq.classifier.choices import candidates, chosen_for
-from mvdfq.classifier.passes import (
-    SAMPLE,
-    Collection,
-    Drawn,
-    block_features,
-    block_makers,
-    draw,
-    fit_by_passes,
-    held_out,
-    share_of,
-    spread_blocks,
-    stratified,
-)
+from mvdfq.classifier import passes
+from mvdfq.classifier.choices import chosen_for
+from mvdfq.classifier.passes import Collection, share_of, spread_blocks
 from mvdfq.classifier.presets import Preset
 from mvdfq.classifier.saving.record import TrainingRecord, digest, fingerprints, record_of
 from mvdfq.explain.importance import Judged, all_shares, judge, lost
@@ -91,7 +80,6 @@ class Learned:
 def check_training(clf: Any, X: Any, y: Any, sample_weight: Any, groups: Any) -> Training:
     """Check the arguments of `fit`."""
     chosen = chosen_for(clf, X)
-    candidates(chosen.C)  # raises an error now, before the long computation
     check_class_weight(clf.class_weight)
     y, often, groups = check_targets(len(X), y, sample_weight, groups)
     used, n_given = np.flatnonzero(often > 0), len(y)
@@ -147,7 +135,7 @@ def learn(clf: Any, training: Training, progress: Progress) -> Learned:
         if isinstance(values, np.ndarray):  # sparse features do not know all pairs
             trainer = replace(trainer, groups=relatives(values, trainer.y, trainer.n_folds))
     with progress.stage("machines") as report:
-        trained = trainer(total.matrix, candidates(training.chosen.C), report)
+        trained = trainer(total.matrix, training.chosen.C, report)
     losses = _lost(total, trained, trainer, training.X.n_rows)
     fitted = total.finish(trained.margins)
     if not fitted.knows_means(trainer.problems.n_classes):
@@ -192,10 +180,10 @@ def _goes_by_passes(clf: Any, training: Training) -> bool:
 def _learn_by_passes(clf: Any, training: Training, progress: Progress) -> Learned:
     trainer = training.trainer
     random = np.random.default_rng(trainer.random_state)
-    held = held_out(trainer, random)
+    held = passes.held_out(trainer, random)
     is_held = np.isin(np.arange(len(trainer.y)), held)
     others = np.flatnonzero(~is_held)
-    begin = others[stratified(trainer.y[others], SAMPLE, random)]
+    begin = others[passes.stratified(trainer.y[others], passes.SAMPLE, random)]
     labels = trainer.y, trainer.sample_weight, training.often, is_held
     with progress.stage("kernel") as report:
         whole = _measured(clf, training, lambda whole: whole.makers(*labels), report)
@@ -220,7 +208,7 @@ def _train(
     begin, check = (whole[places] for places in samples)
     with progress.stage("machines") as report, spread_blocks(clf, makers) as blocks:
         solver = PassSolver(blocks, total.columns, problems, parse_memory(clf.memory_limit))
-        trained = fit_by_passes(solver, begin, check, candidates(C), report)
+        trained = passes.fit_by_passes(solver, begin, check, C, report)
         total.measure_classes(blocks, problems.n_classes)
     # neighbours are searched among the sequences of the sample
     fitted = total.finish(trained.margins, begin.all_read())
@@ -269,25 +257,24 @@ def learn_from_blocks(
 ) -> tuple[Training, Learned]:
     """Learn from sequences in blocks, which need not fit into memory together."""
     seed = check_random_state(clf.random_state).randint(2**31)
-    readers = block_makers(blocks)
+    readers = passes.block_makers(blocks)
     with progress.stage("kernel") as report:
         with spread_blocks(clf, readers, keep=False) as spread:
-            drawn = draw(spread, seed, share_of(report, 0, 0.5))
+            drawn = passes.draw(spread, seed, share_of(report, 0, 0.5))
         training, weight = _check_drawn(clf, drawn, seed)
         about = training.ranges, training.classes, weight, seed, drawn.limit
 
         def makers(whole: Collection) -> list[Callable]:
-            return [partial(block_features, whole.total, about, read) for read in readers]
+            return [partial(passes.block_features, whole.total, about, read) for read in readers]
 
         whole = _measured(clf, training, makers, share_of(report, 0.5, 0.5))
     samples = np.flatnonzero(~drawn.held), np.flatnonzero(drawn.held)
     return training, _train(clf, training.chosen.C, whole, makers(whole), samples, progress)
 
 
-def _check_drawn(clf: Any, drawn: Drawn, seed: int) -> tuple[Training, np.ndarray]:
+def _check_drawn(clf: Any, drawn: passes.Drawn, seed: int) -> tuple[Training, np.ndarray]:
     """Check what was found in all blocks; return the sample, and the weights of the classes."""
     chosen = chosen_for(clf, drawn.X)
-    candidates(chosen.C)  # raises an error now, before the long computation
     problems = _problems(drawn.classes, chosen)
     if clf.solver == "kernel" or not all(term.has_features for term in chosen.terms):
         raise ValueError("fit_blocks trains a linear model; pass gamma=None and solver='auto'.")

@@ -73,9 +73,10 @@ def cache(
     ago are removed first. MVDFQ_CACHE names another folder.
     Example: mvdfq cache clear
     """
-    from mvdfq.io.sound.feature_cache import FeatureCache, features_folder, size_limit
+    from mvdfq._utils.files import cache_folder
+    from mvdfq.io.sound.feature_cache import FeatureCache, size_limit
 
-    place = folder or features_folder()
+    place = folder or cache_folder("features")
     entries = FeatureCache(place).entries() if place.is_dir() else []
     size = sum(entry.size for entry in entries)
     facts: dict[str, Any] = {"folder": str(place)}

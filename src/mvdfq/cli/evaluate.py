@@ -114,8 +114,7 @@ class PageOptions:
         wanted = rules if self.remove_channels else None
         details = "all" if self.details == "all" else int(self.details)
         with progress_bar("page", quiet) as progress:
-            told = {} if progress is None else {"report": progress}
-            finish(run, about, details, wanted, audio, self.report, **told)
+            finish(run, about, details, wanted, audio, self.report, progress)
         note(f"report: {self.report}", quiet)
 
 
@@ -194,8 +193,8 @@ def _telling(progress: Any, n_removed: int) -> Any:
     """Return a report of folds that says how many trainings there are, and how long they take."""
     from mvdfq._utils.progress import duration
 
-    if progress is None:
-        return None
+    if progress is output.silent:
+        return progress
     began = time.monotonic()
 
     def report(done: int, total: int) -> None:
@@ -259,8 +258,7 @@ def _homology(clf: Any, read: Any, splits: Any, format: Format, quiet: bool) -> 
             result = measure(clf, part.X, part.y, protocol="split", split=part.split)
             areas = {key: result.two_classes[key] or 0.0 for key in ("roc50", "roc_auc")}
             rows.append({"family": task.family, **areas})
-            if progress is not None:
-                progress(len(rows), len(tasks))
+            progress(len(rows), len(tasks))
     mean = {key: sum(float(row[key]) for row in rows) / len(rows) for key in ("roc50", "roc_auc")}
     if format is Format.json:
         show_json({"protocol": "homology", "mean": mean, "families": rows})

@@ -63,12 +63,10 @@ def explain(
         _write_page(clf, read, place, data, output, (asked, other))
         note(f"page: {output}", quiet)
     elif output is not None and output.suffix == ".json":
-        facts = {**explanation.to_dict(top), **reasons.facts()}
-        replace_file(output, json.dumps(facts, indent=1))
+        replace_file(output, json.dumps({**explanation.to_dict(top), **reasons.facts()}, indent=1))
     elif output is not None:
         with replacing(output) as file:
-            picture = _drawn(lambda: explanation.plot(asked))
-            picture.savefig(file, format=output.suffix[1:])
+            _drawn(lambda: explanation.plot(asked)).savefig(file, format=output.suffix[1:])
     near, known = [], getattr(clf, "source_", {}).get("names", [])
     for each in clf.neighbours(x, neighbours) if neighbours else []:
         name = known[each.index] if each.index < len(known) else str(each.index)

@@ -73,8 +73,7 @@ def _facts_of_audio(data: Any, reading: o.DataOptions, deep: bool) -> dict[str, 
         raise ParameterError(name, "has no meaning for the format audio; remove it")
     with progress_bar("looking", reading.quiet) as progress:
         recipe = audio_recipe(reading.recipe, reading.silence)
-        n_jobs = o.processes(data)
-        facts = facts_of_audio(data, reading.elsewhere, progress, recipe, deep, n_jobs)
+        facts = facts_of_audio(data, reading.elsewhere, progress, recipe, deep, o.processes(data))
     if not deep:
         facts["remarks"] += ["only the headers of sound files are read; --deep decodes them"]
     if len(facts["classes"]) > 1:

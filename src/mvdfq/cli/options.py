@@ -123,14 +123,14 @@ class DataOptions:
 
     def _keywords(self, path: Any) -> dict[str, Any]:
         """Return the options as keywords of `mvdfq.io.read`."""
-        from mvdfq.io.sound.feature_cache import features_folder
+        from mvdfq._utils.files import cache_folder
 
         cache, as_given = self.cache, "recipe labels strands label_pattern group_pattern skip_bad"
         if not (cache or self.no_cache) and self.kind(path) == "audio":
             # a home without the right to write: the cache only saves time
             with suppress(OSError):
-                features_folder().mkdir(parents=True, exist_ok=True)
-                cache = features_folder()
+                cache_folder("features").mkdir(parents=True, exist_ok=True)
+                cache = cache_folder("features")
         return {
             **{name: getattr(self, name) for name in (*as_given.split(), "profile_values")},
             "label": None if self.label is None else _parsed("label", self.label),

@@ -7,7 +7,7 @@ import shlex
 import shutil
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from enum import StrEnum
 from itertools import product
 from string import ascii_lowercase, ascii_uppercase
@@ -24,8 +24,6 @@ MOST_DIGITS = 4
 # People do not read a matrix with more classes; a pipe still gets the whole matrix.
 MOST_CLASSES = 40
 LARGEST = 10
-
-
 # How results are shown.
 Format = StrEnum("Format", ["human", "json", "csv"])
 
@@ -61,6 +59,10 @@ def show_facts(facts: dict[str, Any], output: Format) -> None:
         texts = {k: f"{v:.4g}" if isinstance(v, float) else str(v) for k, v in facts.items()}
         rows = [{"": name.replace("_", " "), " ": text} for name, text in texts.items()]
         table(rows, header=False)
+
+
+def silent(done: int, total: int) -> None:
+    """Take progress that is not shown."""
 
 
 def key_of(name: str) -> str:
@@ -160,15 +162,12 @@ def note_some(kind: str, lines: Sequence[Any]) -> None:
 
 @contextmanager
 def progress_bar(title: str, quiet: bool = False) -> Iterator[Any]:
-    """Yield a function that takes how much is done and the total; None if nothing is shown."""
+    """Yield a function that takes how much is done and the total; `silent` if nothing is shown."""
     from mvdfq._utils.progress import new_bar, report_to
 
     bar = None if quiet else new_bar(transient=True)
-    if bar is None:
-        yield None
-        return
-    with bar:
-        yield report_to(bar, title)
+    with nullcontext() if bar is None else bar:
+        yield silent if bar is None else report_to(bar, title)
 
 
 @contextmanager
@@ -176,8 +175,7 @@ def working(title: str, quiet: bool = False) -> Iterator[None]:
     """Show that work goes on whose steps are not known."""
     with progress_bar(title, quiet) as progress:
         yield
-        if progress is not None:
-            progress(1, 1)
+        progress(1, 1)
 
 
 def show_confusion(names: list[str], counts: list[list[int]]) -> None:

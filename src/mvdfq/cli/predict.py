@@ -114,8 +114,7 @@ def scan(
             for k, name in enumerate(read.names):
                 scanned = clf.scan(read.X[k : k + 1], window=window, step=step, unknown=unknown)
                 scans.append((name, scanned))
-            if progress is not None:
-                progress(i, len(data))
+            progress(i, len(data))
     if picture is not None:
         from mvdfq.pages.timeline import timeline_page, timeline_svg
 
@@ -137,8 +136,7 @@ def _show_events(scans: list[tuple[str, Any]], format: Found) -> None:
             label = printable(str(event.label)).replace("\t", " ")
             typer.echo(f"{event.start:.6f}\t{event.end:.6f}\t{label}")
     else:
-        rows = [row for name, scan in scans for row in _rows(name, scan)]
-        show_rows(rows, Format(format.value))
+        show_rows([row for name, scan in scans for row in _rows(name, scan)], Format(format.value))
 
 
 def _rows(name: str, scan: Any) -> list[dict[str, Any]]:

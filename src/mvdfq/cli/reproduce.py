@@ -138,8 +138,7 @@ def _show(result: Any, format: Format) -> None:
     for block in blocks(result):
         table(block.rows, "\n".join((above, block.heading("\n"))))
         for line in block.below:
-            text = printable(f"- {line}")
-            typer.echo(textwrap.fill(text, width, subsequent_indent="  "))
+            typer.echo(textwrap.fill(printable(f"- {line}"), width, subsequent_indent="  "))
         above = ""
 
 

@@ -41,8 +41,7 @@ def train(
         read = read.take((read.split == "train").nonzero()[0])
     groups = useful_groups(read.groups, read.y)
     if groups is not None:
-        n_groups = len(set(groups.tolist()))
-        note(f"The inner folds hold {n_groups} groups apart.", reading.quiet)
+        note(f"The inner folds hold {len(set(groups.tolist()))} groups apart.", reading.quiet)
     elif read.groups is not None:
         note("The inner folds mix groups: fewer than two classes have sequences of two groups.",
              reading.quiet)  # fmt: skip
@@ -93,8 +92,7 @@ def gram(
     from mvdfq.gram.checkpoint import store_gram
 
     check_output(output, data, [".npy"])
-    clf = parts.classifier(verbose=False)
-    fitted, names = _fitted(clf, data, reading, output)
+    fitted, names = _fitted(parts.classifier(verbose=False), data, reading, output)
     try:
         with progress_bar("kernel", reading.quiet) as progress:
             stored = store_gram(fitted, output, dtype.value, progress)
@@ -134,8 +132,7 @@ def _fitted(clf: Any, data: Path, options: o.DataOptions, output: Path) -> tuple
                 block = part()
                 yield block.X
                 read.append(replace(block, X=block.X[:0]))  # all but the numbers
-                if progress is not None:
-                    progress(i, len(parts))
+                progress(i, len(parts))
 
     kernel, n, n_learned = lazily_fitted_kernel(clf, reading, output.parent)
     facts = reduce(Dataset.joined, read)

@@ -291,8 +291,7 @@ class Explanation:
         """Return moments and what the channels do there; words of letters or unnamed channels."""
         if len(self.labels) > 1 and "evidence" not in vars(self):
             column, _ = self.column()
-            alone = self._one_column(self.labels[column], *self.find_column(column))
-            return alone._strongest()
+            return self._one_column(self.labels[column], *self.find_column(column))._strongest()
         if self.are_letters or self.known_shares is None:
             return self.top()
         from mvdfq.explain.moments import find_moments  # moments are made of explanations

@@ -99,10 +99,6 @@ class _One:
         """Whether any term knows a word of the sequence; else the margins are guesses."""
         return any(sums.any() for sums in self.sums.values())
 
-    def _of_term(self, i: int) -> Evidence:
-        """Return the evidence of term `i` for all problems; the evidence of all terms is found."""
-        return self.find()[self.k][i]
-
     def _joined(self, parts: Sequence[Evidence]) -> Evidence:
         evidence = _joined(parts)
         return evidence if self._is_known else evidence.nothing()
@@ -117,9 +113,12 @@ class _One:
     def _seen_by(self, view: View) -> Seen:
         """Return margins, evidence, and what each term adds, as a view of one column sees them."""
 
+        def of_term(i: int) -> Evidence:
+            return self.find()[self.k][i]
+
         def find() -> Evidence:
             pairs = enumerate(zip(self.terms, self.read, strict=True))
-            own = [term.contrast(x, partial(self._of_term, i), view) for i, (term, x) in pairs]
+            own = [term.contrast(x, partial(of_term, i), view) for i, (term, x) in pairs]
             return self._joined(own)
 
         return view.weigh(self.margins), find, self._added(view)

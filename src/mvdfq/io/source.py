@@ -283,8 +283,7 @@ class Glimpse:
     @cached_property
     def said(self) -> list[str]:
         """The first lines, stripped, without blank lines and comments (``#`` or ``%``)."""
-        lines = map(str.strip, self.lines)
-        return [line for line in lines if line and line[0] not in "#%"]
+        return [line for line in map(str.strip, self.lines) if line and line[0] not in "#%"]
 
     @cached_property
     def members(self) -> frozenset[str]:

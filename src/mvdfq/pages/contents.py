@@ -50,7 +50,10 @@ def contents(
     for k, (key, make) in enumerate(panels.items(), 1):
         data[key] = make(run)
         report(k, len(panels))
-    data["sequences"] = _sequences(run, data["map"].pop("x"), data["map"].pop("y"))
+    places = {"fold": run.fold_of.tolist(), "x": data["map"].pop("x"), "y": data["map"].pop("y")}
+    data["sequences"] = judged_sequences(run) | places
+    if run.groups is not None:
+        data["sequences"]["group"] = [str(run.groups[i]) for i in run.tested]
     return tidy(data)
 
 
@@ -66,21 +69,15 @@ def names_of(run: Run, about: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _sequences(run: Run, x: list[float], y: list[float]) -> dict[str, Any]:
+def judged_sequences(run: Run) -> dict[str, Any]:
     """Return the judged sequences, one column per fact."""
-    columns = {
+    return {
         "name": [run.names[i] for i in run.tested],
         "truth": run.truth.tolist(),
         "predicted": run.predicted.tolist(),
         "confidence": run.confidence.tolist(),
         "length": run.X.lengths[run.tested].tolist(),
-        "fold": run.fold_of.tolist(),
-        "x": x,
-        "y": y,
     }
-    if run.groups is not None:
-        columns["group"] = [str(run.groups[i]) for i in run.tested]
-    return columns
 
 
 def tidy(value: Any, digits: int = 5) -> Any:
@@ -114,8 +111,7 @@ def sound_files(path: Path, names: Sequence[str]) -> list[Path | None] | None:
 def clips_of(run: Run, data: dict[str, Any], audio: Sequence[Any]) -> dict[str, Any]:
     """Return the clips of the sequences in detail, then of others, around the most evidence."""
     if len(audio) != len(run.X):
-        message = f"audio must hold one file per sequence ({len(run.X)}), got {len(audio)}."
-        raise ValueError(message)
+        raise ValueError(f"audio must hold one file per sequence ({len(run.X)}), got {len(audio)}.")
     rate, moments = data["sampling_rate"], dict[int, float]()
     for one in data["details"]:
         known = rate and one["total"]

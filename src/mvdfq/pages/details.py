@@ -66,8 +66,7 @@ def other_class(run: Run, place: int) -> int:
 def _detail(
     run: Run, f: int, place: int, classes: list[int], points: int, why: Explanation | str
 ) -> dict[str, Any]:
-    i = int(run.tested[place])
-    x = run.X[i]
+    x = run.X[int(run.tested[place])]
     plain: dict[str, Any] = {
         "sequence": place,
         "for": classes[0],

@@ -103,13 +103,12 @@ def trust(run: Run) -> dict[str, Any]:
     starts = [n * tenth // 10 for tenth in range(10)]
     coverage = [{"left_out": k / 10, "accuracy": float(ordered[start:].mean())}
                 for k, start in enumerate(starts)]  # fmt: skip
-    kept = ordered[n // 10 :]
     return {
         "bins": bins,
         "calibration_error": float(sum(gaps) / len(sure)),
         "least_sure": order[:LISTED].tolist(),
         "confidently_wrong": wrong[:LISTED].tolist(),
-        "without_doubtful_tenth": {"accuracy": float(kept.mean()), "n": len(kept)},
+        "without_doubtful_tenth": {"accuracy": coverage[1]["accuracy"], "n": n - starts[1]},
         "coverage": coverage,
         "sets": None if run.p_values is None else _sets(run, run.p_values),
     }

@@ -11,7 +11,7 @@ from mvdfq._utils.files import replace_file
 from mvdfq.classifier.estimator import SequenceClassifier
 from mvdfq.classifier.search import SequenceClassifierCV
 from mvdfq.evaluation import Evaluation, Fold, answers, evaluate
-from mvdfq.pages.contents import clips_of, contents, names_of, tidy
+from mvdfq.pages.contents import clips_of, contents, judged_sequences, names_of, tidy
 from mvdfq.pages.details import details
 from mvdfq.pages.html import foreign_files, page, write_csv, write_json
 from mvdfq.pages.matters import of_model, removal
@@ -198,8 +198,7 @@ def fitted_run(
     fold = Fold("test", 0, test, y[test], *answers(clf, X[test]))
     recorder = Recorder()
     recorder(clf, X[test], fold, np.arange(n))
-    known = check_groups(groups, len(X))
-    result = Evaluation("split" if n else AS_GIVEN, labels, [fold], known)
+    result = Evaluation("split" if n else AS_GIVEN, labels, [fold], check_groups(groups, len(X)))
     return Run(clf, X, y, names, groups, result, recorder)
 
 
@@ -217,13 +216,7 @@ def explanation_page(
     run = fitted_run(clf, x, clf.predict(x), [name])
     data = {
         **names_of(run, {"title": name, "command": command}),
-        "sequences": {
-            "name": run.names,
-            "truth": [None],
-            "predicted": run.predicted.tolist(),
-            "confidence": run.confidence.tolist(),
-            "length": run.X.lengths.tolist(),
-        },
+        "sequences": judged_sequences(run) | {"truth": [None]},
         "details": details(run, 1, asked),
         "matters": of_model(clf),
     }

@@ -72,8 +72,7 @@ def discriminants(K: np.ndarray, rows: np.ndarray, truth: np.ndarray) -> np.ndar
 
 def told_apart(places: np.ndarray, truth: np.ndarray) -> float:
     """Return the share of the variance of coordinates that lies between the means of classes."""
-    counts = np.bincount(truth)
-    means = np.bincount(truth, places) / np.maximum(counts, 1)
+    means = np.bincount(truth, places) / np.maximum(np.bincount(truth), 1)
     within = float(np.sum((places - means[truth]) ** 2))
     total = float(np.sum((places - places.mean()) ** 2))
     return 1 - within / total if total > 0 else 0.0

@@ -133,8 +133,7 @@ def _check_term(value: Any) -> None:
 
 def _check_fitted_kernel(value: Any) -> None:
     plan, n = value.reader.plan_, len(value.reader.train_)
-    wanted = "coefficients must have {} lines, one per sequence"
-    require_equal(len(value.coefficients), n, wanted)
+    require_equal(len(value.coefficients), n, "coefficients must have {} lines, one per sequence")
     require_array(value, "norms", (n,), low=0)
     require_array(value, "scale", (len(plan.row_weights), n), low=0)
     if value.values is not None:
@@ -276,20 +275,17 @@ def _check_reader(value: Any) -> None:
 
 
 def _check_features(value: Any) -> None:
-    """Check that the columns are words of the plan: tables have one slot per possible word."""
-    if isinstance(getattr(value, "columns_", None), Vocabulary):
-        _check_task_words(value.columns_.words, value.plan_, "columns_")
-
-
-def _check_task_words(words: dict[Any, np.ndarray], plan: Any, name: str) -> None:
-    """Check that there is one array of words per row and task, of symbols of the row."""
+    """Check that columns are words of the plan, an array per row and task: tables have slots."""
+    if not isinstance(getattr(value, "columns_", None), Vocabulary):
+        return
+    words, plan = value.columns_.words, value.plan_
     rows = range(len(plan.n_symbols))
     lengths = {(r, t): task.length for r in rows for t, (_, task) in enumerate(plan.tasks(r))}
     same = words.keys() == lengths.keys()
-    require(same, f"{name} must hold words for each of {len(lengths)} tasks, got other tasks")
+    require(same, f"columns_ must hold words for each of {len(lengths)} tasks, got other tasks")
     for (r, t), listed in words.items():
         fits = listed.shape[1] == lengths[r, t] and (listed < max(plan.n_symbols[r], 1)).all()
-        require(fits, f"{name} must hold words of symbols of row {r}, got other words")
+        require(fits, f"columns_ must hold words of symbols of row {r}, got other words")
 
 
 def _check_kernel(value: Any) -> None:

@@ -4,15 +4,16 @@ import hashlib
 import os
 import warnings
 from collections import Counter
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing
 from dataclasses import replace
-from functools import partial
+from itertools import islice, zip_longest
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from mvdfq._utils.short import counted
 from mvdfq._utils.threads import Report, in_processes, n_threads, one_blas_thread
 from mvdfq.io import inspection
 from mvdfq.io.dataset import Case, Dataset, dataset_of
@@ -22,7 +23,8 @@ from mvdfq.io.sound.decoding import Header, shown
 from mvdfq.io.sound.feature_cache import FeatureCache, size_limit
 from mvdfq.io.sound.recipes import AudioRecipe, audio_recipe
 from mvdfq.io.source import ReadError, Source, check_inside
-from mvdfq.io.tables.csv_tables import METADATA, labelled_rows
+from mvdfq.io.tables.column_roles import known_places
+from mvdfq.io.tables.csv_tables import METADATA, Row, rows_of
 from mvdfq.sequences import Sequences, offsets_of
 
 
@@ -163,10 +165,10 @@ def list_audio(path: Any) -> Dataset:
     """List sound files with their classes and groups; `X` is an array of their paths."""
     paths = [path] if isinstance(path, str | os.PathLike) else path
     source = Source(Path("."), skip_bad=True)
-    for one in paths:
-        if not isinstance(one, str | os.PathLike):
-            raise TypeError(f"path must hold paths of files, got {type(one).__name__}.")
-    listed = [Case(Path(one), name=os.fspath(one)) for one in paths]
+    for file in paths:
+        if not isinstance(file, str | os.PathLike):
+            raise TypeError(f"path must hold paths of files, got {type(file).__name__}.")
+    listed = [Case(Path(file), name=os.fspath(file)) for file in paths]
     if paths is not path and os.path.isdir(path):
         has_table = os.path.isfile(os.path.join(path, METADATA))
         listed = (_from_metadata if has_table else _from_folders)(Path(path), source)
@@ -195,15 +197,19 @@ def _from_folders(root: Path, source: Source) -> list[Case]:
     for file in alone if has_classes else ():
         hint = "move the file into the folder of its class"
         _refuse(source, file, "lies beside the class folders", hint)
-    passed = [shown(inside[file]) for file in paths if file not in sound]
-    if n := len(passed):
-        files = "1 file that is" if n == 1 else f"{n} files that are"
-        few = ", ".join([*passed[:5], *["..."] * (n > 5)])
-        source.remark(f"passed over {files} not sound: {few}")
+    passed = [inside[file] for file in paths if file not in sound]
+    _pass_over(source, passed, "file", f"that {'is' if len(passed) == 1 else 'are'} not sound")
     if not has_classes:
         return [Case(file, name=file.name) for file in alone]
     classed = [(file, inside[file]) for file in sound if file not in alone]
     return [Case(file, place.parts[0], place.as_posix()) for file, place in classed]
+
+
+def _pass_over(source: Source, files: Sequence[Path], what: str, why: str) -> None:
+    """Say which files are not read, if any."""
+    few = ", ".join([*map(shown, files[:5]), *["..."] * (len(files) > 5)])
+    if files:
+        source.remark(f"passed over {counted(len(files), what)} {why}: {few}")
 
 
 def _below(root: Path, source: Source) -> tuple[list[Path], list[Path]]:
@@ -212,7 +218,11 @@ def _below(root: Path, source: Source) -> tuple[list[Path], list[Path]]:
     Links to folders are not followed: a link that stays inside leads to files that are listed.
     """
     folders, files = [], []
-    for here, names, inside in os.walk(root, onerror=partial(_closed, source)):
+
+    def refuse(error: OSError) -> None:
+        source.leave_out(decoding.unreadable(error.filename, error))
+
+    for here, names, inside in os.walk(root, onerror=refuse):
         names[:] = [name for name in names if not name.startswith(".")]
         for path in (Path(here, name) for name in (*names, *inside) if not name.startswith(".")):
             try:
@@ -227,17 +237,20 @@ def _below(root: Path, source: Source) -> tuple[list[Path], list[Path]]:
     return sorted(folders), sorted(files)
 
 
-def _closed(source: Source, error: OSError) -> None:
-    source.leave_out(decoding.unreadable(error.filename, error))
-
-
 def _from_metadata(root: Path, source: Source) -> list[Case]:
     """List the files that metadata.csv names, in the order of the table."""
     source.path = root / METADATA
     check_inside(source.path, root)
     cases: dict[str, Case] = {}
-    for line, row in labelled_rows(source):
+    named = set()
+    header, rows = _labelled_table(source)
+    for line, cells in rows:
+        row = dict(zip_longest(header, cells[: len(header)], fillvalue=""))
         name = row["file_name"]
+        named.add(root / name)
+        if len(cells) > len(header):
+            source.skip(f"line {line}: {len(cells)} cells, the header has {len(header)}")
+            continue
         is_inside = not os.path.isabs(name) and ".." not in Path(name).parts
         is_inside = is_inside and (root / name).resolve().is_relative_to(root.resolve())
         absent = [key for key in ("file_name", "label", "group") if not row.get(key, "-")]
@@ -247,4 +260,23 @@ def _from_metadata(root: Path, source: Source) -> list[Case]:
             source.skip(f"line {line}: expected {wanted}, found {problem}", decoding.MEND)
         else:
             cases[name] = Case(root / name, row["label"], name, row.get("group"))
+    # what is wrong with other files of the folder does not matter
+    others = [file for file in _below(root, Source(root, skip_bad=True))[1] if file not in named]
+    passed = [file.relative_to(root) for file in filter(decoding.meant_as_sound, others)]
+    _pass_over(source, passed, "sound file", f"that {METADATA} does not list")
     return list(cases.values())
+
+
+def _labelled_table(source: Source) -> tuple[list[str], Iterator[Row]]:
+    """Return the header, with file_name, label and maybe group, and the rows below it."""
+    rows = rows_of(source, marks="\t;,")
+    known = ("file_name", "label", "group")
+    header = [n.lower() if n.lower() in known else n for n in next(rows, (1, []))[1]]
+    if "group" not in header:  # speaker or subject_id is a group, too
+        for place in islice(known_places("group", header), 1):
+            source.remark(f"group: column {header[place]!r} of {source.path.name}")
+            header[place] = "group"
+    for name in (name for name in known[:2] if name not in header):
+        hint = "the columns are file_name,label[,group]"
+        source.fail(f"line 1: there is no column {name!r}", hint)
+    return header, rows

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mvdfq._utils.checks import parse_memory
-from mvdfq._utils.files import cache_folder, remove_unheld, replace_file
+from mvdfq._utils.files import remove_unheld, replace_file
 from mvdfq._utils.version import source_digest, version_of
 from mvdfq.io.source import ReadError
 
@@ -19,11 +19,6 @@ DIGEST = 32  # bytes of a SHA-256
 ENDING = ".features"
 # About 100 hours of sound with 13 rows, 100 frames per second.
 LIMIT = "2GiB"
-
-
-def features_folder() -> Path:
-    """Return the folder where commands keep features; the folder is not created."""
-    return cache_folder("features")
 
 
 def size_limit() -> int:
@@ -63,8 +58,7 @@ class FeatureCache:
         content = hashlib.file_digest(file, "sha256").hexdigest()
         file.seek(0)
         # Two letters of the digest as a sub-folder keep folders small with a million files.
-        name = f"{content[2:]}-{recipe_key}-{code_key()}{ENDING}"
-        return self.folder / content[:2] / name
+        return self.folder / content[:2] / f"{content[2:]}-{recipe_key}-{code_key()}{ENDING}"
 
     def load(self, entry: Path) -> np.ndarray | None:
         """Return the features of an entry; None if there is no entry, or a damaged entry."""

@@ -138,8 +138,7 @@ class AudioRecipe:
     @cached_property
     def key(self) -> str:
         """The whole recipe as a short string; features with the same key are the same."""
-        text = repr(astuple(self))
-        return hashlib.sha256(text.encode()).hexdigest()[:16]
+        return hashlib.sha256(repr(astuple(self)).encode()).hexdigest()[:16]
 
     def features(self, blocks: Iterable[np.ndarray]) -> np.ndarray:
         """Return the rows of a signal that comes in `blocks`, at `sr` samples per second."""
@@ -172,8 +171,7 @@ class AudioRecipe:
         window = spectral.window_values(self.window, width)
         first = (span - width) // 2  # the window stands in the middle of its frame
         edge = [np.zeros(self.n_fft // 2, dtype=np.float32)] if self.center is True else []
-        padded = chain(edge, blocks, edge)
-        for frames in spectral.frames_of(padded, self.hop_length, span):
+        for frames in spectral.frames_of(chain(edge, blocks, edge), self.hop_length, span):
             # The place of the window within the n_fft samples changes the phase alone, so all
             # zeros may follow the window.
             part = frames[:, first : first + width]

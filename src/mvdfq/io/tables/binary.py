@@ -39,8 +39,7 @@ def read_arrow(source: Source, **options: Any) -> Dataset:
     kind = "parquet" if Glimpse(source.path).start.startswith(b"PAR1") else "feather"
     with source.guard(), open(source.path, "rb") as raw, unchanged(raw, source.path):
         try:
-            table = dataset(source.path, format=kind)
-            return _from_batches(source, pyarrow, table, options)
+            return _from_batches(source, pyarrow, dataset(source.path, format=kind), options)
         except (pyarrow.ArrowException, OSError, UnicodeDecodeError) as error:
             source.fail(f"the file is damaged or cut short ({error})"[:300])
 

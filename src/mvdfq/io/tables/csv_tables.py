@@ -219,14 +219,14 @@ def counts_up(cells: Sequence[str]) -> bool:
     return all(int(b) - int(a) == 1 for a, b in pairwise(cells))
 
 
-def rows_of(source: Source) -> Iterator[Row]:
-    """Yield the rows of a table of numbers that are not blank, with their line numbers."""
+def rows_of(source: Source, marks: str = MARKS) -> Iterator[Row]:
+    """Yield the rows of a table that are not blank, with their line numbers."""
     lines = (line for _, line in source.lines())
-    first, delimiter = _without_notes(list(islice(lines, LOOK)))
+    first, delimiter = _without_notes(list(islice(lines, LOOK)), marks)
     return _rows(source, chain(first, lines), delimiter)
 
 
-def _without_notes(lines: Sequence[str]) -> tuple[list[str], str]:
+def _without_notes(lines: Sequence[str], marks: str = MARKS) -> tuple[list[str], str]:
     """Return the first lines with the comments above the table made blank, and the delimiter."""
     lines, told = list(lines), ""
     for i, line in enumerate(map(str.strip, lines)):
@@ -238,37 +238,11 @@ def _without_notes(lines: Sequence[str]) -> tuple[list[str], str]:
     # The mark that separates most numbers, of equals the rarer: 1,5;2,5 has two cells.
     scores = {
         mark: sum(bool(NUMBER.fullmatch(c.strip())) for line in said for c in line.split(mark))
-        for mark in MARKS
+        for mark in marks
         if said and mark in said[0].strip()
     }
     # One column of numbers with decimal commas: the name above it holds no comma.
     return lines, told or max(scores, key=scores.__getitem__, default=";")
-
-
-def labelled_rows(source: Source) -> Iterator[tuple[int, dict[str, str]]]:
-    """Yield the rows of a table of file_name, label and maybe group, with line numbers."""
-    lines = (line for _, line in source.lines())
-    first = list(islice(lines, LOOK))
-    names = next((line for line in first if line.strip()), "")
-    delimiter = next((mark for mark in "\t;" if mark in names), ",")
-    rows = _rows(source, chain(first, lines), delimiter)
-    known = ("file_name", "label", "group")
-    header = [n.lower() if n.lower() in known else n for n in next(rows, (1, []))[1]]
-    if "group" not in header:  # speaker or subject_id is a group, too
-        from mvdfq.io.tables.column_roles import known_places  # which imports this module
-
-        for place in islice(known_places("group", header), 1):
-            source.remark(f"group: column {header[place]!r} of {source.path.name}")
-            header[place] = "group"
-    for name in (name for name in known[:2] if name not in header):
-        hint = "the columns are file_name,label[,group]"
-        source.fail(f"line 1: there is no column {name!r}", hint)
-    for number, cells in rows:
-        if len(cells) > len(header):
-            source.skip(f"line {number}: {len(cells)} cells, the header has {len(header)}")
-        else:
-            cells += [""] * (len(header) - len(cells))
-            yield number, dict(zip(header, cells, strict=True))
 
 
 def _rows(source: Source, lines: Iterable[str], delimiter: str) -> Iterator[Row]:

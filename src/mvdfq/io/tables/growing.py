@@ -246,8 +246,7 @@ class Growing:
 
         same = ids[1:] == ids[:-1]
         for i in np.flatnonzero(same & ~(np.diff(times) > 0)):
-            twice = times[i] == times[i + 1]
-            spoil(i + 1, *(MANY_TWICE if twice else EARLIER))
+            spoil(i + 1, *(MANY_TWICE if times[i] == times[i + 1] else EARLIER))
         for kind in ("label", "group"):
             codes = table.get(kind, ids)
             for i in np.flatnonzero(same & (codes[1:] != codes[:-1])):

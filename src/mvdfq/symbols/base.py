@@ -99,6 +99,10 @@ class Symbols(Ragged):
 
     def without_unseen(self) -> "Symbols":
         """Return the same sequences; symbols that `fit` did not see are missing values."""
+        held = self.held
+        if not isinstance(held, np.ndarray) and held.shape[1]:  # bytes: a missing value, 255, wraps
+            if (on_host((held + 1).amax(1)) <= self.n_symbols).all():
+                return self
         if not (unseen := self.unseen).any():
             return self
         data = np.where(unseen, self.missing, self.codes).astype(self.data.dtype)

@@ -121,11 +121,7 @@ class WordTable(Short):
                 symbols.codes,
                 symbols.offsets,
                 present,
-                (
-                    table.group.arrays,
-                    table.group.layout_weights,
-                    *buffers_of(symbols.lengths),
-                ),
+                (table.group.arrays, table.group.layout_weights, *buffers_of(symbols.lengths)),
                 table.bases,
                 table.first,
                 table.keys,

@@ -367,7 +367,10 @@ def test_transformers_do_what_their_twins_do(name):
     fitted = fitted_part(name)
     for x in data_for(name)[:3]:
         expected = TRANSFORMERS[name].twin(fitted, x if isinstance(x, str) else x.tolist())
-        assert_allclose(fitted.transform([x])[0], expected, atol=1e-9)
+        # filters respond in single precision
+        assert_allclose(
+            fitted.transform([x])[0], expected, atol=1e-5 if name == "Filters" else 1e-9
+        )
 
 
 @pytest.mark.parametrize("name", [name for name in KERNELS if name != "Profile"])

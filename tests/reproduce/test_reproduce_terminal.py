@@ -98,11 +98,12 @@ def test_options_reach_the_run(genre, monkeypatch, wide, tmp_path):
     run("genre", "--data", tmp_path, "--reading", "text", "--reading", "tuned",
         "--protocol", "5-fold", "--seeds", 2, "--quick", "--cache", tmp_path / "c",
         "--n-jobs", 1, "--memory-limit", "1 GB", "-q", "-o", tmp_path / "out")  # fmt: skip
+    assert calls[0].pop("progress").__name__ == "silent"
     assert calls == [
         {
             "table": "genre", "folder": tmp_path, "readings": ["text", "tuned"],
             "protocols": ["5-fold"], "seeds": 2, "quick": True,
-            "cache": tmp_path / "c", "n_jobs": 1, "memory_limit": "1 GB", "progress": None,
+            "cache": tmp_path / "c", "n_jobs": 1, "memory_limit": "1 GB",
         }
     ]  # fmt: skip
     names = sorted(path.name for path in (tmp_path / "out").iterdir())

@@ -325,7 +325,8 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
 
     def predict(self, X: Any) -> np.ndarray:
         """Return the class with the largest decision value, for each sequence."""
-        return self.classes_[self.problems_.predicted(self.decision_function(X))]
+        decision = self.decision_function(X)  # first: an estimator that is not fitted says so
+        return self.classes_[self.problems_.predicted(decision)]
 
     def predict_proba(self, X: Any) -> np.ndarray:
         r"""Return the probability of each class, (n_sequences, n_classes); every row sums to 1.

@@ -218,11 +218,8 @@ def _below(root: Path, source: Source) -> tuple[list[Path], list[Path]]:
     Links to folders are not followed: a link that stays inside leads to files that are listed.
     """
     folders, files = [], []
-
-    def refuse(error: OSError) -> None:
-        source.leave_out(decoding.unreadable(error.filename, error))
-
-    for here, names, inside in os.walk(root, onerror=refuse):
+    walk = os.walk(root, onerror=lambda e: source.leave_out(decoding.unreadable(e.filename, e)))
+    for here, names, inside in walk:
         names[:] = [name for name in names if not name.startswith(".")]
         for path in (Path(here, name) for name in (*names, *inside) if not name.startswith(".")):
             try:

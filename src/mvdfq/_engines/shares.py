@@ -16,7 +16,7 @@ from mvdfq._engines.lookup import count_slots
 def listed_counts(*words, roots=False):
     """Return the counts of all words of each row of each sequence: counts, columns, indptr.
 
-    The arguments and lists are those of `lists_of_counts`, without gaps between the lists. With
+    Takes the arguments of `lists_of_counts` and closes the gaps between its lists. With
     `roots`, counts are replaced by the roots of their shares of the list.
     """
     first, filled, columns, counts = lists_of_counts(*words)

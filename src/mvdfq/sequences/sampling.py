@@ -82,7 +82,7 @@ def resampled(x: np.ndarray, seconds: np.ndarray, rate: float, symbolic: Any) ->
         right = np.clip(np.searchsorted(times, grid - near), 0, len(times) - 1)
         inside = (times[left] <= grid + near) & (times[right] >= grid - near)
         inside &= times[right] - times[left] <= GAP * max(step, 1 / rate)
-        # between two states there is no state: the nearer of both is taken
+        # a channel of states has no value between two states: the nearer state is taken
         if is_symbol:
             right = np.clip(np.searchsorted(times, grid[inside]), 0, len(times) - 1)
             left = np.maximum(right - 1, 0)

@@ -41,7 +41,7 @@ def read_audio(
     """Read sound files as sequences of MFCC, in the order of their names or of `metadata.csv`.
 
     `path` is a folder with one sub-folder per class, a folder with `metadata.csv`, or files without
-    labels. The first problem is raised: problems of the folder come first, then those of files.
+    labels. The first problem is raised: problems of the folder come before problems of files.
     """
     recipe, workers = audio_recipe(recipe, silence), n_threads(n_jobs)
     store = None if cache is None else FeatureCache(cache)

@@ -145,7 +145,7 @@ def _own(source: Source, arrays: Arrays, named: Arrays) -> Dataset:
 
 
 def _asked(source: Source, arrays: Arrays, named: Arrays) -> dict[str, list[str]]:
-    """Return the arrays that the user names for labels and groups; None says that there is none."""
+    """Return the arrays that the user names for labels and groups; None: no array."""
     asked = {}
     for name, key in (("label", "y"), ("group", "groups")):
         wish = named.get(name)

@@ -248,7 +248,7 @@ class Explanation:
         """
         return {
             "predicted": self.predicted,
-            "labels": [list(one) if isinstance(one, tuple) else one for one in self.labels],
+            "labels": [list(label) if isinstance(label, tuple) else label for label in self.labels],
             "margins": self.margins.tolist(),
             "constant": self.constant.tolist(),
             "rows": list(self.row_names),
@@ -288,7 +288,7 @@ class Explanation:
         return "\n".join(lines)
 
     def _strongest(self) -> list[Any]:
-        """Return moments and what the channels do there; words of letters or unnamed channels."""
+        """Return the strongest moments; for strings, or if shares are unknown, the words."""
         if len(self.labels) > 1 and "evidence" not in vars(self):
             column, _ = self.column()
             return self._one_column(self.labels[column], *self.find_column(column))._strongest()

@@ -74,9 +74,9 @@ def map_of(report: Any) -> Any:
     columns = {key: np.array(data["sequences"][key]) for key in ("x", "y", "truth", "predicted")}
     figure, axes = _new_figure(7, 5)
     for c, name in enumerate(data["classes"]):
-        own = columns["truth"] == c
+        members = columns["truth"] == c
         style = {"color": COLOURS[c % len(COLOURS)], "marker": MARKS[c % len(MARKS)]}
-        axes.scatter(columns["x"][own], columns["y"][own], s=16, label=_text(name), **style)
+        axes.scatter(columns["x"][members], columns["y"][members], s=16, label=_text(name), **style)
     wrong = columns["truth"] != columns["predicted"]
     axes.scatter(
         columns["x"][wrong], columns["y"][wrong], s=70, facecolors="none", edgecolors="black"
@@ -264,10 +264,10 @@ def _draw_sums(axes: Any, edges: np.ndarray, evidence: np.ndarray) -> None:
     axes.stairs(np.minimum(evidence, 0), edges, fill=True, color=AGAINST, label="against")
 
 
-def mutations(found: Any) -> Any:
+def mutations(result: Any) -> Any:
     """Draw the effect of every single substitution of a string; blue speaks for the class.
 
-    `found` is the result of `SequenceClassifier.mutate`.
+    `result` is what `SequenceClassifier.mutate` returns.
 
     Examples
     --------
@@ -276,7 +276,7 @@ def mutations(found: Any) -> Any:
     >>> clf = mvdfq.SequenceClassifier().fit(X, ["a", "b"] * 4)
     >>> figure = mvdfq.figures.mutations(clf.mutate("ACGTTGCAACGT"))
     """
-    letters, effects = found.matrix()
+    letters, effects = result.matrix()
     changed = np.flatnonzero(~np.isnan(effects).all(axis=0))
     if not changed.size:
         raise ValueError("A heat map shows single substitutions, got other changes alone.")
@@ -294,8 +294,8 @@ def mutations(found: Any) -> Any:
     axes.set_ylabel("becomes")
     if last - first <= MOST_LETTERS:
         axes.secondary_xaxis("top").set_xticks(
-            range(first + 1, last + 1), list(found.text[first:last]), fontsize="x-small"
+            range(first + 1, last + 1), list(result.text[first:last]), fontsize="x-small"
         )
     figure.colorbar(drawn, label="change of the decision value")
-    figure.suptitle(f"what substitutions add for {found.label}", parse_math=False)
+    figure.suptitle(f"what substitutions add for {result.label}", parse_math=False)
     return figure

@@ -19,23 +19,24 @@ Seen = tuple[np.ndarray, Callable[[], Evidence], dict[str, np.ndarray]]
 def explanations(
     clf: Any, read: list[Any], predicted: np.ndarray, margins: np.ndarray, sums: Any, curves: Any
 ) -> list[Explanation]:
-    """Return the explanations of sequences, read by each term: the evidence of all terms.
+    """Return the explanations of sequences: the evidence of all terms.
 
-    `predicted` are the places of their classes, `sums` what each term adds to `margins`.
+    `read` holds the sequences as each term reads them, `predicted` the indices of their classes,
+    `sums` what each term adds to `margins`, and `curves` the channels of each sequence, or None.
     """
     by_place: dict[int, Explanation] = {}
     terms, classes = clf.sum_.terms, clf.classes_.tolist()
     baselines = Baselines(clf.problems_.pairs, clf.class_shares_)
     for view, places in baselines.views(predicted):
-        here = [one[places] for one in read]
-        find = _finder(terms, here, view)
+        read_here = [symbols[places] for symbols in read]
+        find = _finder(terms, read_here, view)
         if places.size and not all(term.class_means for term in terms):
             find()  # raises an error now: not every kernel of plain words can be traced to frames
         for k, i in enumerate(places.tolist()):
-            alone = [one[k : k + 1] for one in here]
-            added = {name: one[i] for name, one in sums.items()}
-            one = _One(terms, alone, baselines, classes, find, k, margins[i], added)
-            why = one.explanation(view, classes[predicted[i]], clf.channel_names)
+            alone = [symbols[k : k + 1] for symbols in read_here]
+            added = {name: term_sums[i] for name, term_sums in sums.items()}
+            x = _ReadSequence(terms, alone, baselines, classes, find, k, margins[i], added)
+            why = x.explanation(view, classes[predicted[i]], clf.channel_names)
             # a term may read fewer frames than the channels have
             if curves is not None and curves[i].shape[1] == why.symbols.data.shape[1]:
                 why = replace(why, curves=curves[i])
@@ -55,7 +56,7 @@ def _finder(terms: list[FittedTerm], read: list[Any], view: View) -> Callable[[]
 
 
 @dataclass(frozen=True)
-class _One:
+class _ReadSequence:
     """One sequence as each term reads it, at place `k` of the evidence that `find` returns."""
 
     terms: list[FittedTerm]
@@ -71,7 +72,7 @@ class _One:
         """Return the explanation of all problems."""
         pairs = zip(self.terms, self.read, strict=True)
         named = [(term.name, term.rows(x, 0, channels)) for term, x in pairs]
-        rows, added = [one for _, one in named], self._added(view)
+        rows, added = [about for _, about in named], self._added(view)
         return Explanation(
             labels=[self.classes[i] if j < 0 else (self.classes[i], self.classes[j])
                     for i, j in self.baselines.pairs],
@@ -79,19 +80,19 @@ class _One:
             margins=self.margins,
             find_evidence=lambda: self._joined(self.find()[self.k]),
             constant=self.margins - sum(added.values()),
-            symbols=side_by_side([one.symbols for one in rows], None),
-            row_names=[name for one in rows for name in one.row_names],
-            offsets=[offsets for one in rows for offsets in one.offsets],
-            names=[symbols for one in rows for symbols in one.names],
+            symbols=side_by_side([about.symbols for about in rows], None),
+            row_names=[name for about in rows for name in about.row_names],
+            offsets=[offsets for about in rows for offsets in about.offsets],
+            names=[symbols for about in rows for symbols in about.names],
             channels=channels,
-            find_shares=lambda: np.concatenate([one.find_shares() for one in rows]),
+            find_shares=lambda: np.concatenate([about.find_shares() for about in rows]),
             by_term=added,
-            row_terms=[name for name, one in named for _ in one.row_names],
-            group_terms=[name for name, one in named for _ in one.offsets],
+            row_terms=[name for name, about in named for _ in about.row_names],
+            group_terms=[name for name, about in named for _ in about.offsets],
             contrast=lambda first, second: self._seen_by(
                 self.baselines.between(self.classes.index(first), self.classes.index(second))),
             find_column=lambda column: self._seen_by(view.only(column)),
-            curves=next((one.curves for one in rows if one.curves is not None), None),
+            curves=next((about.curves for about in rows if about.curves is not None), None),
         )  # fmt: skip
 
     @property
@@ -105,7 +106,7 @@ class _One:
 
     def _added(self, view: View) -> dict[str, np.ndarray]:
         """Return what each term adds to the margins of the baseline."""
-        sums = [view.weigh(own) for own in self.sums.values()]
+        sums = [view.weigh(term_sums) for term_sums in self.sums.values()]
         if self._is_known:
             sums = [a - t.shift(view) for a, t in zip(sums, self.terms, strict=True)]
         return dict(zip(self.sums, sums, strict=True))
@@ -118,8 +119,8 @@ class _One:
 
         def find() -> Evidence:
             pairs = enumerate(zip(self.terms, self.read, strict=True))
-            own = [term.contrast(x, partial(of_term, i), view) for i, (term, x) in pairs]
-            return self._joined(own)
+            parts = [term.contrast(x, partial(of_term, i), view) for i, (term, x) in pairs]
+            return self._joined(parts)
 
         return view.weigh(self.margins), find, self._added(view)
 

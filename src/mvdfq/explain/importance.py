@@ -1,4 +1,4 @@
-"""What would be lost without a channel or a term; `SequenceClassifier.importance` says how."""
+"""What is lost without a channel or a term; `SequenceClassifier.importance` has the formula."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -62,11 +62,11 @@ class Importance:
 
 @dataclass(frozen=True)
 class Judged:
-    """Sequences that machines did not learn from: margins, and what each part adds to them.
+    """Sequences to judge: their margins, and what each part adds to the margins.
 
-    `margins` is (n_sequences, n_columns), `parts` (n_sequences, n_columns, n_parts); `y` are the
-    codes of the true classes; `decide` turns margins into decision values, which are multiplied by
-    `temperature`.
+    `margins` is (n_sequences, n_columns), `parts` is (n_sequences, n_columns, n_parts); `y` holds
+    the codes of the true classes; `decide` turns margins into decision values, which are
+    multiplied by `temperature`.
     """
 
     margins: np.ndarray
@@ -78,13 +78,13 @@ class Judged:
     def outcomes(self, mean: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return log losses and hits, (n_parts + 1, n_sequences): with all parts, without each."""
         # the mean, not 0: a part that says the same of all sequences says nothing
-        own, losses, hits = np.arange(len(self.y)), [], []
+        places, losses, hits = np.arange(len(self.y)), [], []
         for k in range(-1, self.parts.shape[2]):
             margins = self.margins if k < 0 else self.margins - self.parts[:, :, k] + mean[:, k]
             decision = self.temperature * self.decide(margins)
             if decision.ndim == 1:
                 decision = np.stack([np.zeros_like(decision), decision], axis=1)
-            losses.append(-log_softmax(decision, axis=1)[own, self.y])
+            losses.append(-log_softmax(decision, axis=1)[places, self.y])
             # the first of several equal classes is predicted, as `argmax` does
             hits.append(decision.argmax(axis=1) == self.y)
         return np.array(losses), np.array(hits)
@@ -99,14 +99,15 @@ def parts_of(
         return channels, shares
     if isinstance(by, str) and by == "terms":
         pairs = zip(shares, np.eye(len(terms)), strict=True)
-        return [term.name for term in terms], [np.tile(own, (len(one), 1)) for one, own in pairs]
+        ones = [np.tile(part, (len(rows), 1)) for rows, part in pairs]
+        return [term.name for term in terms], ones
     if not isinstance(by, Mapping) or not by:
         raise ValueError(f"by must be 'channels', 'terms' or a dictionary of channels, got {by!r}.")
     # channels in no group have no part; their evidence stays in the margins
     member = np.zeros((len(channels), len(by)))
     for k, members in enumerate(by.values()):
-        member[[channel_index(one, channels, "by") for one in members], k] = 1
-    return [str(name) for name in by], [one @ member for one in shares]
+        member[[channel_index(channel, channels, "by") for channel in members], k] = 1
+    return [str(name) for name in by], [rows @ member for rows in shares]
 
 
 def all_shares(terms: list[FittedTerm], channels: list[str]) -> list[np.ndarray]:
@@ -139,11 +140,11 @@ def judge(
     block = np.cumsum(lengths) // BLOCK_FRAMES
     margins, parts = [], []
     for a, b in pairwise([0, *(np.flatnonzero(np.diff(block)) + 1).tolist(), len(y)]):
-        part = [one[a:b] for one in read]
+        part = [symbols[a:b] for symbols in read]
         margins.append(sum(total.sums(part).values(), start=total.constant))
         sums = [
-            [one.by_layout.sum(axis=2) @ own for one in term.evidence(symbols, view)]
-            for term, symbols, own in zip(total.terms, part, shares, strict=True)
+            [evidence.by_layout.sum(axis=2) @ rows for evidence in term.evidence(symbols, view)]
+            for term, symbols, rows in zip(total.terms, part, shares, strict=True)
         ]
         parts.append(np.sum(sums, axis=0))
     return Judged(np.concatenate(margins), np.concatenate(parts), y, problems.decision, temperature)
@@ -151,9 +152,9 @@ def judge(
 
 def lost(judged: list[Judged], groups: np.ndarray | None = None) -> np.ndarray:
     """Return what is lost without each part, (n_parts, 2, 3): log loss, accuracy, with bounds."""
-    mean = sum(one.parts.sum(axis=0) for one in judged) / sum(len(one.y) for one in judged)
-    outcomes = zip(*(one.outcomes(mean) for one in judged), strict=True)
-    losses, hits = (np.concatenate(one, axis=1) for one in outcomes)
+    mean = sum(fold.parts.sum(axis=0) for fold in judged) / sum(len(fold.y) for fold in judged)
+    outcomes = zip(*(fold.outcomes(mean) for fold in judged), strict=True)
+    losses, hits = (np.concatenate(folds, axis=1) for folds in outcomes)
     rises, falls = losses[1:] - losses[0], hits[0].astype(float) - hits[1:]
     # one hit more or less is always possible: the interval is never a single point
     least = 1 / (hits.shape[1] + 2)

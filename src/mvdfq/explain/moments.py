@@ -19,8 +19,8 @@ MOST_CHANNELS = 3
 # Letters of a moment of a string.
 LETTERS = 12
 # A channel is low or high from half a standard deviation of the training values on, very low or
-# very high from one and a half on; so much must it move to rise or to fall. If the deviation is not
-# known, six of them are the range of the training values.
+# very high from one and a half standard deviations on. A channel that rises or falls moves by half
+# a standard deviation. If the deviation is not known, it is a sixth of the range in training.
 LEVELS = [(-1.5, "very low"), (-0.5, "low"), (0.5, "middle"), (1.5, "high"), (np.inf, "very high")]
 MOVE = 0.5
 
@@ -29,10 +29,10 @@ MOVE = 0.5
 class Moment:
     """A short piece of a sequence and its evidence for or against a class.
 
-    `frames` are the first frame and the frame after the last, counted from 0; `seconds` are their
-    times, None if the sampling rate is not known. `channels` are the channels with the
-    most evidence, up to half of it, at most three; `shapes` say what they do. `by_channel` is the
-    evidence of all channels, by name. A moment of a string has `letters` instead.
+    `frames` are the first frame and the frame after the last frame, counted from 0; `seconds` are
+    their times, None if the sampling rate is not known. `channels` are at most three channels that
+    hold half of the evidence, the largest first; `shapes` say what these channels do. `by_channel`
+    is the evidence of all channels, by name. A moment of a string has `letters` instead.
     """
 
     frames: tuple[int, int]
@@ -182,7 +182,7 @@ def find_patterns(explanation: Explanation, n: int = 5, label: Any = None) -> li
         Pattern(text, tuple(sorted(at, key=lambda place: -abs(at[place]))), sum(at.values()))
         for text, at in places.items()
     ]
-    return sorted(patterns, key=lambda one: (-abs(one.evidence), one.positions[0]))[:n]
+    return sorted(patterns, key=lambda item: (-abs(item.evidence), item.positions[0]))[:n]
 
 
 def in_range(values: np.ndarray, ranges: np.ndarray) -> np.ndarray:

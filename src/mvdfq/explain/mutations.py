@@ -45,7 +45,7 @@ class Strand:
         codes = x.data[0] if isinstance(x, Sequences) and len(x) == 1 and x.n_rows == 1 else None
         if codes is None or not x.symbolic_mask.all():
             raise ValueError("mutate takes one string of letters, got another sequence.")
-        text = "".join("-" if np.isnan(one) else chr(int(one)) for one in codes)
+        text = "".join("-" if np.isnan(code) else chr(int(code)) for code in codes)
         half = text[: len(text) // 2]
         joined = len(text) > 2 and text == f"{half}-{reverse_strand(half)}"
         return cls(half if joined else text, joined)
@@ -127,7 +127,8 @@ class Mutations(Short):
 
         The effects are (n_letters, n_positions), NaN where nothing was changed.
         """
-        single = [i for i, one in enumerate(self.changes) if len(one.ref) == len(one.alt) == 1]
+        sizes = [(len(change.ref), len(change.alt)) for change in self.changes]
+        single = [i for i, size in enumerate(sizes) if size == (1, 1)]
         letters = sorted({self.changes[i].alt for i in single})
         effects = np.full((len(letters), len(self.text)), np.nan)
         for i in single:
@@ -136,30 +137,33 @@ class Mutations(Short):
 
 
 def substitutions(text: str, first: int = 0, last: int | None = None) -> list[Change]:
-    """Return every single substitution of a nucleic acid or a protein, or of a part of it."""
+    """Return every single substitution of a string, from position `first` to before `last`.
+
+    Bases, residues, or the letters of `text` are put in; gaps and unknown letters stay.
+    """
     letters = set(text.upper()) - set("N-.*X")
     alphabets = (BASES, BASES), ("ACGU", "ACGU"), (RESIDUES, RESIDUES + "BZJUO")
     fitting = (known for known, allowed in alphabets if letters <= set(allowed))
     known, changes = next(fitting, "".join(sorted(set(text)))), []
     for i, letter in enumerate(text[first:last], first):
-        own = letter if letter in known else letter.upper()
-        if own in known:  # a gap or an unknown letter stays
-            changes += [Change(i, letter, other) for other in known if other != own]
+        same = letter if letter in known else letter.upper()
+        if same in known:
+            changes += [Change(i, letter, other) for other in known if other != same]
     return changes
 
 
 def mutate(
     decide: Callable[[Any], np.ndarray], strand: Strand, changes: list[Change]
 ) -> tuple[float, np.ndarray]:
-    """Return the decision value of a string, and what each change adds to it."""
-    size = 2 * len(strand.text) + max((len(one.alt) for one in changes), default=0)
+    """Return the decision value of a string, and what each change adds to the decision value."""
+    size = 2 * len(strand.text) + max((len(change.alt) for change in changes), default=0)
     if size * len(changes) > MOST:
         raise ValueError(
             f"{len(changes)} changes of a string of {len(strand.text)} letters are too many to "
             f"decide; choose a region or fewer variants."
         )
     value = float(decide(strand.collection([strand.text]))[0])
-    texts, step, decisions = [strand.changed(one) for one in changes], max(BLOCK // size, 1), []
-    for a in range(0, len(texts), step):
-        decisions.append(decide(strand.collection(texts[a : a + step])))
+    texts, step = [strand.changed(change) for change in changes], max(BLOCK // size, 1)
+    blocks = (texts[a : a + step] for a in range(0, len(texts), step))
+    decisions = [decide(strand.collection(block)) for block in blocks]
     return value, np.concatenate([*decisions, np.empty(0)]) - value

@@ -31,8 +31,8 @@ class Reason:
     evidence : float
         The sum over all occurrences of the word of what they add to the decision value.
     letters : bool, default=False
-        Whether the word is part of a string: its text has letters, a point for every letter that
-        is ignored, and a position counted from 1.
+        Whether the word is part of a string: the text then has letters, a point for every letter
+        that is ignored, and a position counted from 1.
 
     Examples
     --------
@@ -68,7 +68,7 @@ class Reason:
         is_run = self.offsets == tuple(range(len(self.offsets)))
         step = "" if is_run else f" (frames {' '.join(f'+{o}' for o in self.offsets)})"
         # the name of the row may hold the names of its channels
-        is_named = all(one in self.row for one in self.channels)
+        is_named = all(channel in self.row for channel in self.channels)
         shown, left = self.channels, len(self.channels) - MOST_CHANNELS
         if left > 1:  # one more name is as short as "and 1 more"
             shown = (*shown[: MOST_CHANNELS - 1], f"{shown[MOST_CHANNELS - 1]} and {left} more")

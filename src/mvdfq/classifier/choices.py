@@ -26,24 +26,25 @@ EXAMPLES = {"frames": "Delta()", "symbols": "DirectQuantizer()", "kernel": "Spec
 def chosen_for(clf: Any, X: Any) -> Preset:
     """Return the terms of a classifier for X, and how its machines are trained."""
     check_choice(clf.solver, "solver", ("auto", "kernel", "linear"))
-    own = {key: value for key in PARTS if (value := getattr(clf, key)) is not None}
-    own |= {kind: parse(kind, own[kind]) for kind in EXAMPLES if isinstance(own.get(kind), str)}
+    given = {key: value for key in PARTS if (value := getattr(clf, key)) is not None}
+    texts = {kind: given[kind] for kind in EXAMPLES if isinstance(given.get(kind), str)}
+    given |= {kind: parse(kind, text) for kind, text in texts.items()}
     if clf.terms is not None:
-        chosen = Preset(_own_terms(clf, own), "ovr", 10)
+        chosen = Preset(_own_terms(clf, given), "ovr", 10)
     else:
-        if clf.preset in NUMBERS and "symbols" not in own and are_letters(X):
+        if clf.preset in NUMBERS and "symbols" not in given and are_letters(X):
             raise ValueError(
                 f"preset={clf.preset!r} reads numbers, but all channels of X hold letters or "
                 f"symbols; pass preset='letters'."
             )
         chosen = preset_for(clf.preset, X)
-        if own.keys() - {"n_features"}:
-            chosen = replace(chosen, terms=[_with_parts(chosen, own, X)])
-        elif own and isinstance(chosen.terms[0], PlainTerm):
-            chosen.terms[0].set_params(**own)
+        if given.keys() - {"n_features"}:
+            chosen = replace(chosen, terms=[_with_parts(chosen, given, X)])
+        elif given and isinstance(chosen.terms[0], PlainTerm):
+            chosen.terms[0].set_params(**given)
     # symbols need no encoders: only the words of the first term can read them
     if isinstance(X, Symbols) and clf.terms is None:
-        chosen = replace(chosen, terms=[_with_parts(chosen, own, X)])
+        chosen = replace(chosen, terms=[_with_parts(chosen, given, X)])
     trained = {key: getattr(clf, key) for key in ("multi_class", "C")}
     chosen = replace(chosen, **{key: value for key, value in trained.items() if value is not None})
     chosen = replace(chosen, C=candidates(chosen.C))
@@ -63,7 +64,7 @@ def one_term_for(clf: Any, X: Any) -> PlainTerm:
     raise ValueError("A kernel matrix needs a term of words; the classifier has only filters.")
 
 
-def _own_terms(clf: Any, own: dict[str, Any]) -> list[Term]:
+def _own_terms(clf: Any, given: dict[str, Any]) -> list[Term]:
     """Check and return the terms that a user passed."""
     terms = list(clf.terms) if isinstance(clf.terms, list | tuple) else []
     if not terms or not all(isinstance(term, Term) for term in terms):
@@ -72,27 +73,30 @@ def _own_terms(clf: Any, own: dict[str, Any]) -> list[Term]:
     names = [term.name for term in terms]
     if len(set(names)) < len(names):
         raise ValueError(f"Every term must have another name, got the names {names}.")
-    if own or clf.preset is not None:
-        given = sorted([*own, *(["preset"] if clf.preset is not None else [])])
-        raise ValueError(f"terms replace all parts; pass terms alone, without {', '.join(given)}.")
+    if given or clf.preset is not None:
+        refused = sorted([*given, *(["preset"] if clf.preset is not None else [])])
+        raise ValueError(
+            f"terms replace all parts; pass terms alone, without {', '.join(refused)}."
+        )
     return terms
 
 
-def _with_parts(preset: Preset, own: dict[str, Any], X: Any) -> PlainTerm:
+def _with_parts(preset: Preset, given: dict[str, Any], X: Any) -> PlainTerm:
     """Return the words of a preset as one plain term, with other parts."""
     term: PlainTerm = preset.terms[0].plain()
     if term.row_weights is not None:  # weights of rows that other symbols may not have
         term.set_params(symbols=term.symbols.views[0][1], row_weights=None)
-    if "kernel" in own and isinstance(own["kernel"], Kernel) and not own["kernel"].has_features:
+    kernel = given.get("kernel")
+    if isinstance(kernel, Kernel) and not kernel.has_features:
         term.set_params(manifold=False, pyramid=1)  # values of pairs have no words to do this with
-    term.set_params(**own)
+    term.set_params(**given)
     has_symbols = isinstance(X, Symbols)
     if has_symbols or (isinstance(term.kernel, Kernel) and not term.kernel.reads_symbols):
         for kind in ("frames", "symbols"):
-            if own.get(kind) not in (None, "passthrough") and (has_symbols or kind == "symbols"):
+            if given.get(kind) not in (None, "passthrough") and (has_symbols or kind == "symbols"):
                 numbers = f"{term.kernel!r} reads numbers"
-                what = "X holds symbols already" if has_symbols else numbers
-                raise ValueError(f"{what}; pass {kind}=None.")
+                problem = "X holds symbols already" if has_symbols else numbers
+                raise ValueError(f"{problem}; pass {kind}=None.")
         term.set_params(frames=None, symbols=None)
     return term
 
@@ -131,9 +135,9 @@ def set_nested(clf: Any, params: dict[str, Any]) -> dict[str, Any]:
     left: dict[str, Any] = {}
     known = by_name(params.get("terms", clf.terms))
     for name, value in params.items():
-        kind, _, rest = name.partition("__")
-        if kind == "terms" and rest:
-            term, _, key = rest.partition("__")
+        kind, _, nested = name.partition("__")
+        if kind == "terms" and nested:
+            term, _, key = nested.partition("__")
             if term not in known or not key:
                 names = ", ".join(known) or "none: pass terms=mvdfq.preset_terms('numbers') first"
                 raise ValueError(
@@ -143,7 +147,7 @@ def set_nested(clf: Any, params: dict[str, Any]) -> dict[str, Any]:
             known[term].set_params(**{key: value})
             continue
         part = params.get(kind, getattr(clf, kind, None))
-        if rest and kind in EXAMPLES and (part is None or isinstance(part, str)):
+        if nested and kind in EXAMPLES and (part is None or isinstance(part, str)):
             raise ValueError(
                 f"{name} sets a parameter of {kind}, but {kind}={part!r} has no parameters; pass "
                 f"the part as an object first, such as {kind}=mvdfq.{EXAMPLES[kind]}."

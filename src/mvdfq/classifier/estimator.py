@@ -367,7 +367,7 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         sums = self.sum_.sums(read)
         margins = sum(sums.values(), start=self.sum_.constant)
         decision = self.problems_.decision(margins)
-        lost = ~np.any([one.any(axis=1) for one in sums.values()], axis=0)
+        lost = ~np.any([term_sums.any(axis=1) for term_sums in sums.values()], axis=0)
         if lost.any():
             places = listed(np.flatnonzero(lost), "sequence")
             warnings.warn(
@@ -507,7 +507,7 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
             return Importance(names, losses[:, 0], losses[:, 1], source)
         if X is None:
             read, codes, groups = [term.train for term in self.terms_], self.train_y_, None
-            if not all(isinstance(one, Ragged) for one in read):
+            if not all(isinstance(symbols, Ragged) for symbols in read):
                 raise AttributeError(
                     "The importance is not known: it was not measured in fit, and the training "
                     "sequences are not kept; pass sequences that were not learned from, as in "
@@ -548,8 +548,8 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         read = self._read(self._as_several(x))
         if len(read[0]) != 1:
-            more = "; explain_all takes several sequences" if method == "explain" else ""
-            raise ValueError(f"{method} takes one sequence, got {len(read[0])} sequences{more}.")
+            hint = "; explain_all takes several sequences" if method == "explain" else ""
+            raise ValueError(f"{method} takes one sequence, got {len(read[0])} sequences{hint}.")
         return read
 
     def _as_several(self, x: Any) -> Any:
@@ -599,7 +599,7 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
             return decision if place else -decision
 
         wanted = substitutions(strand.text, *(region or ())) if changes is None else changes
-        asked = [Change(*one) for one in wanted]
+        asked = [Change(*change) for change in wanted]
         value, effects = mutate(decide, strand, asked)
         return Mutations(strand.text, known[place], value, asked, effects)
 
@@ -609,7 +609,7 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         prints = fingerprints(self._collection(X))
         if not np.isin(prints, self.train_fingerprints_).any():  # as for most new sequences
             return [[] for _ in prints]
-        return [np.flatnonzero(self.train_fingerprints_ == one).tolist() for one in prints]
+        return [np.flatnonzero(self.train_fingerprints_ == bits).tolist() for bits in prints]
 
     def neighbours(self, x: Any, n: int = 5) -> list[Neighbour]:
         """Return the `n` training sequences that are most like one sequence, the nearest first.

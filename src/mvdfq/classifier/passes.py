@@ -69,8 +69,8 @@ class Collection:
         room, read = memory // KEPT_SHARE, []
         for source in total.sources:
             # no sequence at all tells the number of rows and the type of the symbols
-            one = source.read(X[:0])
-            fits = one.n_rows * X.data.shape[1] * one.data.itemsize <= room
+            nothing = source.read(X[:0])
+            fits = nothing.n_rows * X.data.shape[1] * nothing.data.itemsize <= room
             read.append(source.read(X) if fits else None)
             room -= 0 if read[-1] is None or read[-1] is X else read[-1].data.nbytes
         return cls(total, X, read, trainer)
@@ -79,7 +79,7 @@ class Collection:
         return len(self.X)
 
     def __getitem__(self, rows: Any) -> "Collection":
-        read = [None if one is None else one[rows] for one in self.read]
+        read = [None if symbols is None else symbols[rows] for symbols in self.read]
         return Collection(self.total, self.X[rows], read, self.trainer and self.trainer.of(rows))
 
     def __matmul__(self, coefficients: np.ndarray) -> np.ndarray:
@@ -91,7 +91,7 @@ class Collection:
     def all_read(self) -> list[Any]:
         """Return the sequences as each source reads them."""
         pairs = zip(self.total.sources, self.read, strict=True)
-        return [source.read(self.X) if one is None else one for source, one in pairs]
+        return [source.read(self.X) if symbols is None else symbols for source, symbols in pairs]
 
     def labelled(self, *labels: np.ndarray) -> Labelled:
         """Make the features; `labels` are codes, weights, sample weights and what is held out."""
@@ -100,11 +100,12 @@ class Collection:
     def makers(self, *labels: np.ndarray) -> list[Callable[[], Labelled]]:
         """Return functions that make the features of one block each."""
         n = len(self)
-        widest = max((one.n_rows for one in self.read if one is not None), default=self.X.n_rows)
+        read = [symbols for symbols in self.read if symbols is not None] or [self.X]
+        widest = max(symbols.n_rows for symbols in read)
         frames = widest * max(int(self.X.offsets[-1]) // max(n, 1), 1)
         size = int(np.clip(BLOCK_FRAMES // frames, 1, BLOCK_SEQUENCES))
         cuts = [slice(a, a + size) for a in range(0, n, size)]
-        return [partial(self[cut].labelled, *(one[cut] for one in labels)) for cut in cuts]
+        return [partial(self[cut].labelled, *(values[cut] for values in labels)) for cut in cuts]
 
 
 def stratified(y: np.ndarray, n: int, random: np.random.Generator) -> np.ndarray:
@@ -264,9 +265,9 @@ def _drawn(block: Numbered, seed: int) -> Drawn:
     return _chosen(drawn, np.argsort(keys)[: SAMPLE + HELD_OUT])
 
 
-def _chosen(drawn: Drawn, which: np.ndarray) -> Drawn:
+def _chosen(drawn: Drawn, places: np.ndarray) -> Drawn:
     names = "X", "y", "keys", "places"
-    return replace(drawn, **{name: getattr(drawn, name)[which] for name in names})
+    return replace(drawn, **{name: getattr(drawn, name)[places] for name in names})
 
 
 def _joined(a: Drawn, b: Drawn) -> Drawn:

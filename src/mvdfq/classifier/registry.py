@@ -71,9 +71,9 @@ class _Misfit(Exception):
 
 def call_of(name: str, cls: type) -> str:
     """Return how a part is called, with the defaults of its parameters: ``smooth(window=5)``."""
+    defaults = {key: each.default for key, each in signature(cls).parameters.items()}
     shown = [
-        one.name if one.default is Parameter.empty else f"{one.name}={one.default!r}"
-        for one in signature(cls).parameters.values()
+        key if value is Parameter.empty else f"{key}={value!r}" for key, value in defaults.items()
     ]
     return f"{name}({', '.join(shown)})" if shown else name
 
@@ -127,8 +127,8 @@ def _built(node: ast.expr, kind: str) -> Any:
     call = node if isinstance(node, ast.Call) else ast.Call(node, [], [])
     if not isinstance(call.func, ast.Name):
         raise _Misfit("expected a name, or a name with values in parentheses", node)
-    named = {one.arg: one for one in call.keywords if one.arg is not None}
-    starred = any(isinstance(one, ast.Starred) for one in call.args)
+    named = {keyword.arg: keyword for keyword in call.keywords if keyword.arg is not None}
+    starred = any(isinstance(argument, ast.Starred) for argument in call.args)
     if starred or len(named) < len(call.keywords):
         raise _Misfit("* and ** cannot be used", node)
     if call.func.id == "passthrough" and node is call.func and kind != "kernel":
@@ -157,16 +157,16 @@ def _made(name: ast.Name, values: list, named: dict[str, ast.keyword], kind: str
 
 def _class_of(name: ast.Name, kind: str) -> type:
     """Return the class of a name: its short name, or the name of the class."""
-    wanted, every = name.id.lower(), f"use {', '.join(NAMED[kind])}"
+    wanted, hint_all = name.id.lower(), f"use {', '.join(NAMED[kind])}"
     known = NAMED[kind] | {cls.__name__.lower(): cls for cls in NAMED[kind].values()}
     if wanted in known:
         return known[wanted]
     for other in KINDS:
         if wanted in NAMED[other]:
             problem = f"{name.id!r} is {KINDS[other]}, but {KINDS[kind]} is expected here"
-            raise _Misfit(problem, name, every)
+            raise _Misfit(problem, name, hint_all)
     near = get_close_matches(wanted, known, 1)
-    hint = f"did you mean {near[0]}?" if near else every
+    hint = f"did you mean {near[0]}?" if near else hint_all
     raise _Misfit(f"{name.id!r} is not the name of {KINDS[kind]}", name, hint)
 
 

@@ -79,19 +79,19 @@ class SequenceClassifierCV(CallbackSupportMixin, ClassifierMixin, BaseEstimator)
         candidates = self._candidates()
         with Progress.of(self, len(candidates), verbose=False) as progress:
             for params in candidates:
-                one = clone(start).set_params(**clone(params, safe=False))
-                with progress.fit_of(one, "candidate"):
-                    one.fit(X, y, sample_weight, groups)
-                if np.isnan(one.validation_score_):
+                candidate = clone(start).set_params(**clone(params, safe=False))
+                with progress.fit_of(candidate, "candidate"):
+                    candidate.fit(X, y, sample_weight, groups)
+                if np.isnan(candidate.validation_score_):
                     raise ValueError(
                         "The search needs a class with two members, and two groups if groups are "
                         "given, to make inner folds; add sequences or leave out groups."
                     )
-                results["params"].append({**params, "C": one.C_})
-                results["mean_test_score"].append(one.validation_score_)
-                results["std_test_score"].append(one.validation_std_)
-                if best is None or one.validation_score_ > best.validation_score_:
-                    best, best_params = one, results["params"][-1]
+                results["params"].append({**params, "C": candidate.C_})
+                results["mean_test_score"].append(candidate.validation_score_)
+                results["std_test_score"].append(candidate.validation_std_)
+                if best is None or candidate.validation_score_ > best.validation_score_:
+                    best, best_params = candidate, results["params"][-1]
         self.best_estimator_: SequenceClassifier = best
         self.best_params_, self.best_score_ = best_params, best.validation_score_
         self.cv_results_, self.classes_ = results, best.classes_

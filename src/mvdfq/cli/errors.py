@@ -100,8 +100,8 @@ def described(error: BaseException) -> Refused | None:
         message = f"{FLAGS.get(error.name, error.name)} {error.problem}."
     if "SpecError" in kinds:  # the text of an option does not describe a part
         spec: Any = error
-        more = f"--{spec.kind} help lists all names and parameters"
-        hint = f"{spec.hint} ({more})" if spec.hint else more
+        general = f"--{spec.kind} help lists all names and parameters"
+        hint = f"{spec.hint} ({general})" if spec.hint else general
         return Refused(f"--{spec.message}", hint, USAGE, (spec.text, spec.column))
     if "ReadError" in kinds:
         return Refused(message, hint, CANNOT_READ_DATA)

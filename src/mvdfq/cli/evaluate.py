@@ -200,8 +200,8 @@ def _telling(progress: Any, n_removed: int) -> Any:
     def report(done: int, total: int) -> None:
         spent, n_trainings = time.monotonic() - began, total * (1 + n_removed)
         if not done:
-            more = f", {n_removed * total} of them for --remove-channels" if n_removed else ""
-            note(f"{counted(n_trainings, 'training')}{more}")
+            removed = f", {n_removed * total} of them for --remove-channels" if n_removed else ""
+            note(f"{counted(n_trainings, 'training')}{removed}")
         elif done == 1 and (left := spent * (n_trainings - 1)) > LONG:
             note(f"The first training took {duration(spent)}: about {duration(left)} left.")
         progress(done, total)
@@ -211,8 +211,8 @@ def _telling(progress: Any, n_removed: int) -> Any:
 
 def _refuse_with_model(*records: Any) -> None:
     """Raise an error for options that do not apply to a trained model."""
-    given = {each.name: getattr(one, each.name) != each.default
-             for one in records for each in fields(one)}  # fmt: skip
+    given = {each.name: getattr(record, each.name) != each.default
+             for record in records for each in fields(record)}  # fmt: skip
     for name in (name for name in ONLY_TRAINING if given[name]):
         wrong = "-C" if name == "C" else f"--{name.replace('_', '-')}"
         raise Refused(

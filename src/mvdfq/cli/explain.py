@@ -53,8 +53,8 @@ def explain(
     asked, other = _class_of(clf, class_, "--class"), _class_of(clf, against, "--against")
     quiet, read = reading.quiet, new_data(clf, [data], reading)
     place, x = _find_sequence(read, which, data)
-    one = [x] if isinstance(x, str) else x
-    warn_of_training_data(clf, one, "its neighbours are other sequences", quiet)
+    alone = [x] if isinstance(x, str) else x
+    warn_of_training_data(clf, alone, "its neighbours are other sequences", quiet)
     explanation = clf.explain(x)
     if other is not None and other == (explanation.predicted if asked is None else asked):
         raise Refused(f"--against {against} is the class in question.", "name another class")
@@ -234,10 +234,10 @@ def _find_sequence(read: Any, which: str, data: Path) -> tuple[int, Any]:
     elif which in names:
         place = names.index(which)
     else:
-        some = ", ".join(names[:3]) + (" ..." if len(names) > 3 else "")
+        names_shown = ", ".join(names[:3]) + (" ..." if len(names) > 3 else "")
         raise Refused(
             f"--which must be a number from 1 to {len(names)}, or a name, got {which}.",
-            f"{data} holds {len(names)} sequences: {some}",
+            f"{data} holds {len(names)} sequences: {names_shown}",
         )
     return place, read.X[place] if isinstance(read.X, list) else read.X[[place]]
 

@@ -92,9 +92,9 @@ def _show(facts: dict[str, Any], format: Format, quiet: bool) -> None:
     show_facts(short, format)
     for key in ("classes", "groups"):
         # a class has a share of silence, if there is any
-        shares = [what for what in IDLE if what in facts and key == "classes"]
+        shares = [fact for fact in IDLE if fact in facts and key == "classes"]
         rows = [
-            {key: name, "sequences": n} | {what: facts[what][name] for what in shares}
+            {key: name, "sequences": n} | {fact: facts[fact][name] for fact in shares}
             for name, n in (facts.get(key) or {}).items()
         ]
         if rows:
@@ -142,11 +142,11 @@ def inspect_model(path: Path, format: Format) -> None:
         return
     training, classes = facts.pop("training"), facts.pop("classes")
     names, kernel = facts["channel_names"] or [], facts["kernel"] or ""
-    more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
+    rest = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
     if format is Format.human and len(kernel) > MOST_LETTERS:
         kernel = f"{kernel[:MOST_LETTERS]} ... (--format json)"
     facts |= {
-        "channel_names": ", ".join(names[:MOST_NAMES]) + more if names else None,
+        "channel_names": ", ".join(names[:MOST_NAMES]) + rest if names else None,
         "recipe": _in_words(facts["recipe"]),
         "terms": ", ".join(facts["terms"]),
         "kernel": kernel if format is Format.human else facts["kernel"],

@@ -155,7 +155,7 @@ def _parsed(name: str, value: Any) -> Any:
     if not isinstance(value, str) or name == "silence":
         return value
     if name in ("categories", "missing"):
-        return [one.strip() for one in value.split(",") if one.strip()]
+        return [name.strip() for name in value.split(",") if name.strip()]
     if name in ("channels", "drop"):
         return [number_or_name(name.strip()) for name in value.split(",") if name.strip()]
     return number_or_name(value)

@@ -61,14 +61,14 @@ def predict(
             row["true"] = truth[i]
         if probabilities:  # of all classes: one column per class, in JSON one object
             pairs = zip(clf.classes_, chances[i], strict=True)
-            every = {str(k): round(float(p), 4) for k, p in pairs}
-            columns = {f"p({one})": p for one, p in every.items()}
-            row |= {"probabilities": every} if format is Format.json else columns
+            by_class = {str(k): round(float(p), 4) for k, p in pairs}
+            columns = {f"p({label})": p for label, p in by_class.items()}
+            row |= {"probabilities": by_class} if format is Format.json else columns
         rows.append(row)
     show_rows(rows, format)
     if truth is not None:
         if unknown is not None:  # a class that the model does not know is rightly unknown
-            truth = [one if str(one) in known else UNKNOWN for one in truth]
+            truth = [label if str(label) in known else UNKNOWN for label in truth]
         _say_accuracy(truth, [row["label"] for row in rows], quiet)
 
 
@@ -226,5 +226,5 @@ def warn_of_training_data(clf: Any, X: Any, consequence: str, quiet: bool = Fals
     """Say how many of these sequences the model has learned from."""
     n = sum(bool(places) for places in clf.training_places(X))
     if n:
-        which = "this sequence" if n == len(X) == 1 else f"{n} of these {len(X)} sequences"
-        note(f"warning: the model was trained on {which}; {consequence}.", quiet)
+        sequences = "this sequence" if n == len(X) == 1 else f"{n} of these {len(X)} sequences"
+        note(f"warning: the model was trained on {sequences}; {consequence}.", quiet)

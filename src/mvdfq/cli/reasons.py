@@ -77,35 +77,35 @@ class Reasons:
 
     def tables(self) -> list[tuple[list[dict[str, Any]], str]]:
         """Return tables of what speaks for the class, against it, and for the runner-up."""
-        what = "moments" if self.whole.symbols.sampling_rate else "frames, counted from 0,"
-        shown = [(self.rows(), what)]
+        places = "moments" if self.whole.symbols.sampling_rate else "frames, counted from 0,"
+        shown = [(self.rows(), places)]
         if self.whole.are_letters:
             both = ", both strands together" * has_both_strands(self.whole)
-            what = f"regions, positions from 1{both},"
-            shown = [(self.rows(), what), (self.letter_rows(), "words, with positions from 1,")]
+            places = f"regions, positions from 1{both},"
+            shown = [(self.rows(), places), (self.letter_rows(), "words, with positions from 1,")]
         result = []
-        for (rows, which), (sign, word) in product(shown, ((1, "for"), (-1, "against"))):
+        for (rows, named), (sign, word) in product(shown, ((1, "for"), (-1, "against"))):
             strongest = [row for row in rows if sign * row["evidence"] > 0][: self.top]
             if strongest:
-                result.append((signed(strongest), f"{which} that speak {word} {self.title}"))
+                result.append((signed(strongest), f"{named} that speak {word} {self.title}"))
         if self.against is not None or len(self.clf.classes_) == 2:
             return result
         # the most probable class beside the class in question
         runner_up = next(label for label in self.chances if label != self.label)
         other = Reasons(self.clf, self.whole, self.name, self.top, runner_up, self.label)
         rows = [row for row in other.rows() if row["evidence"] > 0][:FOR_OTHER]
-        speak = f"{what} that speak" if rows else "nothing speaks"
+        speak = f"{places} that speak" if rows else "nothing speaks"
         about = f"next is {runner_up}, {self._chance(runner_up)}"
         return [*result, (signed(rows), f"{about}; {speak} for it rather than for {self.label}")]
 
     def rows(self) -> list[dict[str, Any]]:
         """Return moments, or regions of letters, of either sign, the strongest first."""
         rows = []
-        for one in self._found:
-            about = {"when": one.when, "channels": one.what}
-            if one.letters:
-                about = {"letters": one.letters, "where": one.when}
-            rows.append({"evidence": round(one.evidence, 4), **about})
+        for moment in self._found:
+            about = {"when": moment.when, "channels": moment.what}
+            if moment.letters:
+                about = {"letters": moment.letters, "where": moment.when}
+            rows.append({"evidence": round(moment.evidence, 4), **about})
         return rows
 
     def flat_rows(self) -> list[dict[str, Any]]:
@@ -114,45 +114,47 @@ class Reasons:
             return self._regions("start", "end", "letters", "evidence")
         return [
             {"start": start, "end": end, "channel": channel, "evidence": evidence}
-            for one in self._found
-            for start, end in [one.seconds or one.frames]
-            for channel, evidence in one.by_channel.items()
+            for moment in self._found
+            for start, end in [moment.seconds or moment.frames]
+            for channel, evidence in moment.by_channel.items()
         ]
 
     def _regions(self, *keys: str) -> list[dict[str, Any]]:
         """Return first and last position, letters and evidence of each region, by these keys."""
-        regions = [one for one in self._found if one.letters]
-        facts = [(one.frames[0] + 1, one.frames[1], one.letters, one.evidence) for one in regions]
-        return [dict(zip(keys, each, strict=True)) for each in facts]
+        regions = [moment for moment in self._found if moment.letters]
+        facts = [(m.frames[0] + 1, m.frames[1], m.letters, m.evidence) for m in regions]
+        return [dict(zip(keys, values, strict=True)) for values in facts]
 
     @cached_property
     def _found(self) -> list[Moment]:
         """The strongest moments or regions of either sign, none weak beside the strongest."""
         moments = find_moments(self.explanation, 10**6, self.about, self.top)
-        least = LEAST * max((abs(one.evidence) for one in moments), default=0)
-        kept = [one for one in moments if abs(one.evidence) > least]
-        of_sign = [[one for one in kept if s * one.evidence > 0][: self.top] for s in (1, -1)]
-        return sorted(of_sign[0] + of_sign[1], key=lambda one: -abs(one.evidence))
+        least = LEAST * max((abs(moment.evidence) for moment in moments), default=0)
+        kept = [moment for moment in moments if abs(moment.evidence) > least]
+        for_it = [moment for moment in kept if moment.evidence > 0][: self.top]
+        against = [moment for moment in kept if moment.evidence < 0][: self.top]
+        return sorted(for_it + against, key=lambda moment: -abs(moment.evidence))
 
     def letter_rows(self) -> list[dict[str, Any]]:
         """Return the words of a string with the most evidence, and their positions."""
         n_frames, rows = self.explanation.by_time.shape[1], []
         strand = n_frames // 2 if has_both_strands(self.whole) else n_frames
-        for one in find_patterns(self.explanation, self.top, self.about):
-            start, *more = one.positions
+        for pattern in find_patterns(self.explanation, self.top, self.about):
+            start, *others = pattern.positions
             where = f"position {start + 1}"
             if start >= strand:
                 # the reverse complement follows the strand and a gap, and runs backwards
-                end = start - strand - 1 + len(one)
+                end = start - strand - 1 + len(pattern)
                 where = f"position {strand - end + 1} of the reverse strand"
-            where += f" and {len(more)} more" if more else ""
-            rows.append({"evidence": round(one.evidence, 4), "letters": one.text, "where": where})
+            where += f" and {len(others)} more" if others else ""
+            evidence = round(pattern.evidence, 4)
+            rows.append({"evidence": evidence, "letters": pattern.text, "where": where})
         return rows
 
     def word_rows(self) -> list[dict[str, Any]]:
         """Return the words with the most evidence, as they were counted."""
         reasons = self.explanation.top(self.top, self.about)
-        return [{"evidence": round(one.evidence, 4), "what": one.text} for one in reasons]
+        return [{"evidence": round(reason.evidence, 4), "what": reason.text} for reason in reasons]
 
     def row_rows(self) -> list[dict[str, Any]]:
         """Return the rows of symbols with the most evidence."""
@@ -172,16 +174,16 @@ class Reasons:
             **self.sums,
             "moments": [
                 {
-                    "evidence": one.evidence,
-                    "first_frame": one.frames[0],
-                    "last_frame": one.frames[1] - 1,
-                    "seconds": None if one.seconds is None else list(one.seconds),
-                    "channels": list(one.channels),
-                    "shapes": list(one.shapes),
-                    "by_channel": one.by_channel,
+                    "evidence": moment.evidence,
+                    "first_frame": moment.frames[0],
+                    "last_frame": moment.frames[1] - 1,
+                    "seconds": None if moment.seconds is None else list(moment.seconds),
+                    "channels": list(moment.channels),
+                    "shapes": list(moment.shapes),
+                    "by_channel": moment.by_channel,
                 }
-                for one in self._found
-                if not one.letters
+                for moment in self._found
+                if not moment.letters
             ],
             "regions": self._regions("first", "last", "text", "evidence"),
             "letters": self.letter_rows() if self.whole.are_letters else [],

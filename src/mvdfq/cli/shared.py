@@ -61,10 +61,10 @@ def with_shared(command: Callable[..., None]) -> Callable[..., None]:
 
     A parameter that is a dataclass becomes one option for each field; equal names are one option.
     """
-    own = signature(command).parameters
-    records = {name: _record(parameter.annotation) for name, parameter in own.items()}
+    declared = signature(command).parameters
+    records = {name: _record(parameter.annotation) for name, parameter in declared.items()}
     options: dict[str, Parameter] = {}
-    for name, parameter in own.items():
+    for name, parameter in declared.items():
         for each in records[name][1] or [parameter]:
             options.setdefault(each.name, each)
     fitting = {
@@ -89,10 +89,10 @@ def with_shared(command: Callable[..., None]) -> Callable[..., None]:
 
         copy_context().run(carry_out)  # the settings end with the command
 
-    every = [_described(command.__name__, each) for each in (*options.values(), *added)]
+    shown = [_described(command.__name__, each) for each in (*options.values(), *added)]
     # typer reads the options from the signature and their help from the annotations
-    run.__signature__ = Signature(every)  # type: ignore[attr-defined]
-    run.__annotations__ = {each.name: each.annotation for each in every}
+    run.__signature__ = Signature(shown)  # type: ignore[attr-defined]
+    run.__annotations__ = {each.name: each.annotation for each in shown}
     return run
 
 
@@ -115,11 +115,11 @@ def _described(command: str, parameter: Parameter) -> Parameter:
     """Return a parameter with what the help shows about it, as typer reads it."""
     name, entry = parameter.name, entry_of(command, parameter.name)
     values = [*entry["values"], *(["help"] if "explained" in entry else [])]
-    more: dict[str, Any] = {key: entry[key] for key in ("min", "max", "metavar") if key in entry}
-    more["help"] = entry["help"].replace("{values}", in_words(entry["values"]))
-    more["rich_help_panel"] = entry["panel"] or None
+    about: dict[str, Any] = {key: entry[key] for key in ("min", "max", "metavar") if key in entry}
+    about["help"] = entry["help"].replace("{values}", in_words(entry["values"]))
+    about["rich_help_panel"] = entry["panel"] or None
     if values:
-        more["autocompletion"] = lambda incomplete: [v for v in values if v.startswith(incomplete)]
+        about["autocompletion"] = lambda incomplete: [v for v in values if v.startswith(incomplete)]
     if "explained" in entry:
 
         def explained(value: str | None) -> str | None:
@@ -127,10 +127,10 @@ def _described(command: str, parameter: Parameter) -> Parameter:
 
             return explain_values(name) if value == "help" else value
 
-        more |= {"callback": explained, "is_eager": True}  # the list of values needs no data
+        about |= {"callback": explained, "is_eager": True}  # the list of values needs no data
     flags = entry.get("flags", ["--" + name.rstrip("_").replace("_", "-")])
     is_argument = entry.get("argument", False)
-    info = typer.Argument(**more) if is_argument else typer.Option(*flags, **more)
+    info = typer.Argument(**about) if is_argument else typer.Option(*flags, **about)
     kind: Any = Annotated[parameter.annotation, info]
     return parameter.replace(kind=Parameter.KEYWORD_ONLY, annotation=kind)
 

@@ -105,8 +105,8 @@ def evaluate(
     for name, seed, train, test in cuts:
         # inner folds hold the same groups apart as the outer folds, or C would be chosen on leaks
         inner = useful_groups(None if groups is None else groups[train], y[train])
-        more = {} if inner is None or not takes_groups else {"groups": inner}
-        clf = clone(estimator).fit(_take(X, train), y[train], **more)
+        options = {} if inner is None or not takes_groups else {"groups": inner}
+        clf = clone(estimator).fit(_take(X, train), y[train], **options)
         part = _take(X, test)
         result.folds.append(Fold(name, seed, test, y[test], *answers(clf, part)))
         if visit is not None:
@@ -118,10 +118,10 @@ def evaluate(
 
 def answers(clf: Any, X: Any) -> tuple[np.ndarray, np.ndarray | None]:
     """Return the predictions and, if they are known, the decision values."""
-    own = getattr(clf, "best_estimator_", clf)
-    if hasattr(own, "problems_"):  # a classifier of ours: it reads the sequences once
-        scores = own.decision_function(X)
-        return own.classes_[own.problems_.predicted(scores)], scores
+    best = getattr(clf, "best_estimator_", clf)
+    if hasattr(best, "problems_"):  # a classifier of ours: it reads the sequences once
+        scores = best.decision_function(X)
+        return best.classes_[best.problems_.predicted(scores)], scores
     return clf.predict(X), clf.decision_function(X) if len(clf.classes_) == 2 else None
 
 

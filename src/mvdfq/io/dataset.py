@@ -96,9 +96,9 @@ class Dataset:
         for name, what in {"y": "class", "groups": "group", "split": "part"}.items():
             if (values := getattr(self, name)) is not None:
                 kinds = Counter(map(str, np.asarray(values).tolist())).most_common()
-                few = ", ".join(f"{kind}: {n}" for kind, n in kinds[:5])
+                shown = ", ".join(f"{kind}: {n}" for kind, n in kinds[:5])
                 more = ", ..." if len(kinds) > 5 else ""
-                words += [f"{counted(len(kinds), what)} ({few}{more})"]
+                words += [f"{counted(len(kinds), what)} ({shown}{more})"]
         words += [f"{len(self.skipped)} skipped"] if self.skipped else []
         return "\n".join([f"<Dataset: {'; '.join(words)}>", *map(str, self.remarks)])
 
@@ -113,8 +113,8 @@ class Dataset:
         if isinstance(self.X, list) != isinstance(other.X, list):
             raise ValueError("Strings and numbers cannot be read into one data set.")
         X = self.X + other.X if isinstance(self.X, list) else self.X.joined(other.X)
-        mine, theirs = self._columns(), other._columns()
-        both: Any = {name: np.append(mine[name], theirs[name]) for name in mine if name in theirs}
+        own, theirs = self._columns(), other._columns()
+        both: Any = {name: np.append(own[name], theirs[name]) for name in own if name in theirs}
         names = [*self.names, *other.names]
         # Parts of one file share the list of what was skipped: list every problem once.
         skipped = tuple(dict.fromkeys([*self.skipped, *other.skipped]))
@@ -139,11 +139,11 @@ def joined_parts(path: Path, parts: Sequence[Dataset], splits: Sequence[str]) ->
         for key in ("channel_names", "symbolic"):
             if getattr(first.X, key) != getattr(other.X, key):
                 raise ReadError(path, f"{who} differ in {key}")
-        one, two = first.X.sampling_rate, other.X.sampling_rate
+        rate, other_rate = first.X.sampling_rate, other.X.sampling_rate
         # Rates that are measured by the times of rows differ a little.
-        if not np.isclose(one or 0.0, two or 0.0, rtol=0.1):
+        if not np.isclose(rate or 0.0, other_rate or 0.0, rtol=0.1):
             hint = "resample=RATE brings both parts to one rate"
-            raise ReadError(path, f"{who} differ in sampling_rate: {one} and {two}", hint)
+            raise ReadError(path, f"{who} differ in sampling_rate: {rate} and {other_rate}", hint)
         for key in ("y", "groups"):
             if (getattr(first, key) is None) != (getattr(other, key) is None):
                 raise ReadError(path, f"only one of {who} has {key}")
@@ -267,7 +267,7 @@ def windows(
     (['a', 'a', 'a', 'a', 'b', 'b'], '0@20', ['0', '0', '0', '0', '1', '1'])
     """
     if not isinstance(data, Dataset):
-        known = [None if one is None else np.asarray(one) for one in (y, groups)]
+        known = [None if column is None else np.asarray(column) for column in (y, groups)]
         data = check_sequences(data)
         data = Dataset(data, known[0], [str(i) for i in range(len(data))], known[1])
     X = check_sequences(data.X)

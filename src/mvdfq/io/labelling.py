@@ -116,7 +116,7 @@ class Elsewhere:
         if not rows:
             where.fail("the table holds no labels", "write one row per sequence")
         matches = [_rows_of_names(rows, i, names) for i in range(len(rows[0]))]
-        key = int(np.argmin([one.count(None) for one in matches]))
+        key = int(np.argmin([column.count(None) for column in matches]))
         if not any(matches[key]):
             is_table = isinstance(labels, Mapping)
             if is_table or any(SEPARATOR.search(line) for _, line in where.said()):
@@ -150,12 +150,12 @@ class Elsewhere:
         # by the same rules as the columns of data
         places = {**Columns(**wishes, id=key, time=None, channels=()).find(where, shown, []).places}
         del places["id"]
-        rest = [i for i in range(len(shown)) if i != key and i not in places.values()]
+        unused = [i for i in range(len(shown)) if i != key and i not in places.values()]
         if "label" not in places:
-            if len(rest) != 1:
-                hint = f"label=NAME of {some(header or [str(i) for i in rest])}"
+            if len(unused) != 1:
+                hint = f"label=NAME of {some(header or [str(i) for i in unused])}"
                 where.fail("it is not clear which column holds the labels", hint)
-            places = {"label": rest[0], **places}
+            places = {"label": unused[0], **places}
         seen: dict[str, list[str]] = {}
         for row in rows:
             told = [row[place] for place in places.values()]

@@ -152,7 +152,7 @@ def read(
     source = Source(TABLE, skip_bad, progress, max_bytes)
     record = None
     if is_path(path):
-        paths = [Path(one) for one in path] if _is_list(path) else [Path(path)]
+        paths = [Path(item) for item in path] if _is_list(path) else [Path(path)]
         source.path = paths[0]
         record = find_format(paths[0], columns, format)
         table = source.path / METADATA  # a folder of sound reads its own
@@ -184,10 +184,10 @@ def read(
         data = replace(data, remarks=(*data.remarks, *person_remarks(data.names)))
     data = elsewhere.applied(data, source)
     stored = asdict(audio_recipe(recipe, silence)) if record.name == "audio" else None
-    said: dict[str, Any] = {"format": record.name, "recipe": stored, "strands": strands}
-    said |= {"profile_values": profile_values, "names": data.names}
-    said["columns"] = _given({"label": label}) | columns
-    return replace(data, source=said)
+    source_facts: dict[str, Any] = {"format": record.name, "recipe": stored, "strands": strands}
+    source_facts |= {"profile_values": profile_values, "names": data.names}
+    source_facts["columns"] = _given({"label": label}) | columns
+    return replace(data, source=source_facts)
 
 
 def _is_list(value: Any) -> bool:
@@ -198,12 +198,12 @@ def is_path(path: Any) -> bool:
     """Is this a path, or a list of paths, and not a table?"""
     if _is_list(path) and not path:
         raise ValueError("path must name at least one file, got an empty list.")
-    return all(isinstance(one, str | os.PathLike) for one in (path if _is_list(path) else [path]))
+    return all(isinstance(item, str | os.PathLike) for item in (path if _is_list(path) else [path]))
 
 
 def _from_memory(X: Any, columns: dict[str, Any], strands: str, source: Source) -> Dataset:
     """Read a table, tables, or Biopython's sequences."""
-    if _is_list(X) and all(type(one).__module__.startswith("Bio.") for one in X):
+    if _is_list(X) and all(type(item).__module__.startswith("Bio.") for item in X):
         for name in columns.keys() - {"label", "group"}:
             raise ParameterError(name, "has no meaning for letters; remove it")
         records: Any = from_biopython(X)
@@ -298,10 +298,10 @@ def _blocks(files: Sequence[Path]) -> list[list[Path]]:
     blocks: list[list[Path]] = []
     size = MOST_BYTES
     for file in files:
-        size += (more := file.stat().st_size)
+        size += (added := file.stat().st_size)
         if not blocks or len(blocks[-1]) == MOST_FILES or size > MOST_BYTES:
             blocks.append([])
-            size = more
+            size = added
         blocks[-1].append(file)
     return blocks
 

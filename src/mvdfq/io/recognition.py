@@ -177,8 +177,8 @@ def parts_of(path: Path, record: Format | None = None) -> list[Path]:
     name = path.name
     if path.is_dir():  # a data set and its variants lie in the folder of its name
         name = next(iter(stems)) if len(stems) == 1 else path.resolve().name
-    for one in (record, *(one for one in RECORDS if one.is_series)):
-        for ending in one.extensions if one else ():
+    for known in (record, *(known for known in RECORDS if known.is_series)):
+        for ending in known.extensions if known else ():
             if (name, ending) in pairs:
                 return pairs[name, ending]
     if not path.is_dir():
@@ -219,8 +219,8 @@ def read_paths(
             # The training and the test file of a data set may have different formats.
             if may_be_two and not is_named and (datasets or parts):
                 kind = find_format(file, options, is_part=True)
-            one = replace(source, path=file, part=(i, len(files)), skipped=[], remarks={})
-            parts.append(read_file(kind, one, options))
+            alone = replace(source, path=file, part=(i, len(files)), skipped=[], remarks={})
+            parts.append(read_file(kind, alone, options))
         datasets.append(joined_parts(path, parts, ["train", "test"]))
     return reduce(Dataset.joined, datasets)
 

@@ -83,9 +83,9 @@ def judged_sequences(run: Run) -> dict[str, Any]:
 def tidy(value: Any, digits: int = 5) -> Any:
     """Round floats to `digits` significant digits; None in place of NaN, which JSON lacks."""
     if isinstance(value, dict):
-        return {key: tidy(one, digits) for key, one in value.items()}
+        return {key: tidy(item, digits) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [tidy(one, digits) for one in value]
+        return [tidy(item, digits) for item in value]
     if isinstance(value, np.generic):
         value = value.item()
     if not isinstance(value, float):
@@ -113,10 +113,10 @@ def clips_of(run: Run, data: dict[str, Any], audio: Sequence[Any]) -> dict[str, 
     if len(audio) != len(run.X):
         raise ValueError(f"audio must hold one file per sequence ({len(run.X)}), got {len(audio)}.")
     rate, moments = data["sampling_rate"], dict[int, float]()
-    for one in data["details"]:
-        known = rate and one["total"]
-        strongest = one["edges"][int(np.argmax(np.abs(one["total"])))] if known else 0
-        moments[one["sequence"]] = strongest / rate if known else 0.0
+    for detail in data["details"]:
+        known = rate and detail["total"]
+        strongest = detail["edges"][int(np.argmax(np.abs(detail["total"])))] if known else 0
+        moments[detail["sequence"]] = strongest / rate if known else 0.0
     moments |= {place: 0.0 for place in range(len(run.tested)) if place not in moments}
     return tidy(sound_clips([audio[i] for i in run.tested], moments))
 

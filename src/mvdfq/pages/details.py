@@ -112,19 +112,19 @@ def _channels(
 def _reasons(run: Run, f: int, why: Explanation, place: int, joined: bool) -> dict[str, Any]:
     """Return the moments or stretches of letters and the words with the most evidence."""
     clf, label = run.model(f), why.labels[0]
-    words = [{"evidence": one.evidence, "text": one.text, "frame": one.frames[0],
-              "span": one.offsets[-1] + 1} for one in why.top(WORDS, label)]  # fmt: skip
+    words = [{"evidence": reason.evidence, "text": reason.text, "frame": reason.frames[0],
+              "span": reason.offsets[-1] + 1} for reason in why.top(WORDS, label)]  # fmt: skip
     if why.are_letters:
         moments = find_moments(why, 2 * MOMENTS, label)
     else:
         moments = find_moments(why, len(why.by_time[0]), label, MOMENTS)
-        moments.sort(key=lambda one: one.evidence < 0)  # moments for the class first
+        moments.sort(key=lambda moment: moment.evidence < 0)  # moments for the class first
     return {
         "margin": float(why.margins[0]),
         "constant": float(why.constant[0]),
         "compared": any(term.class_means for term in clf.terms_),
-        "moments": [{"evidence": one.evidence, "what": one.what, "frames": list(one.frames)}
-                    for one in moments],
+        "moments": [{"evidence": moment.evidence, "what": moment.what,
+                     "frames": list(moment.frames)} for moment in moments],
         "words": [] if joined else words,
         "neighbours": [_neighbour(run, clf, *near) for near in nearest(run, place, NEIGHBOURS)],
     }  # fmt: skip
@@ -148,7 +148,7 @@ def chosen(run: Run, n: int | None) -> np.ndarray:
     doubt = np.argsort(run.confidence, kind="stable")
     total = len(right) if n is None else min(n, len(right))
     members = [doubt[(run.truth[doubt] == c) & right[doubt]] for c in range(len(run.labels))]
-    first = [int(own[-1]) for own in members if len(own)][: max(total // 3, 1)]
+    first = [int(places[-1]) for places in members if len(places)][: max(total // 3, 1)]
     wrong = doubt[~right[doubt]][::-1]
     order = dict.fromkeys([*first, *wrong.tolist(), *doubt.tolist()])
     return np.array(list(order)[:total], dtype=np.int64)

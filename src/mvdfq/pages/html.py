@@ -66,7 +66,7 @@ def document(
              "foot": foot, "data": data, "script": script}  # fmt: skip
     # one pass: what a part holds is not read as the name of another part
     pieces = re.split(r"\{(\w+)\}", asset("page.html"))
-    return "".join(parts[one] if k % 2 else one for k, one in enumerate(pieces))
+    return "".join(parts[piece] if k % 2 else piece for k, piece in enumerate(pieces))
 
 
 def embedded(value: Any) -> str:
@@ -81,14 +81,14 @@ def packed(data: dict[str, Any]) -> dict[str, Any]:
     """Return the data with curves and evidence of details as bytes, a fifth of the text."""
     small: dict[str, Any] = {"details": []}
     for detail in data["details"]:
-        curves = [one if isinstance(one, str) else _bytes(one) for one in detail["curves"]]
+        curves = [curve if isinstance(curve, str) else _bytes(curve) for curve in detail["curves"]]
         rows, evidence = detail["evidence"], None
         largest = max((abs(v) for row in rows or [] for v in row), default=0.0)
         if rows is not None:  # 128 is 0, 1 and 255 are the largest evidence against and for
             levels = [np.round(np.array(row) / (largest or 1.0) * 127) + 128 for row in rows]
             evidence = [_base64(row.astype(np.uint8)) for row in levels]
-        more = {"curves": curves, "evidence": evidence, "largest": largest}
-        small["details"].append({**detail, **more})
+        arrays = {"curves": curves, "evidence": evidence, "largest": largest}
+        small["details"].append({**detail, **arrays})
     if "map" in data:
         kernel = data["map"]["kernel"]
         cells = _bytes([value for row in kernel["values"] for value in row])

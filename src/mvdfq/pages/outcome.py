@@ -41,7 +41,7 @@ def _baselines(run: Run) -> list[dict[str, Any]]:
     if not run.knows_training:
         hits = run.truth == np.bincount(run.truth).argmax()
         return [{**alone, "accuracy": float(np.mean(hits))}]
-    vectors, what = describe(run.X)
+    vectors, kind = describe(run.X)
     largest: list[bool] = []
     summary: list[bool] = []
     for fold, train in zip(run.evaluation.folds, run.recorder.trains, strict=True):
@@ -57,7 +57,7 @@ def _baselines(run: Run) -> list[dict[str, Any]]:
     about = "an SVM that does not see time"
     return [
         {**alone, "accuracy": float(np.mean(largest))},
-        {"name": what, "about": about, "accuracy": float(np.mean(summary))},
+        {"name": kind, "about": about, "accuracy": float(np.mean(summary))},
     ]
 
 
@@ -71,7 +71,7 @@ def describe(X: Sequences) -> tuple[np.ndarray, str]:
         for x in X
     ]
     sizes = np.maximum(X.lengths, 1)[:, None]
-    return np.array([np.concatenate(one) for one in counts]) / sizes, "composition"
+    return np.array([np.concatenate(row) for row in counts]) / sizes, "composition"
 
 
 def confusions(run: Run) -> dict[str, Any]:
@@ -118,11 +118,11 @@ def _sets(run: Run, p: np.ndarray) -> dict[str, Any]:
     """Return how often sets of classes at 90 % hold the true class, and how large they are."""
     inside = in_set(p, COVERAGE)
     hits, sizes = inside[np.arange(len(p)), run.truth], inside.sum(axis=1)
-    members = [run.truth == c for c in range(len(run.labels))]
+    by_class = [hits[run.truth == c] for c in range(len(run.labels))]
     return {
         "asked": COVERAGE,
         "coverage": float(hits.mean()),
-        "by_class": [float(hits[own].mean()) if own.any() else None for own in members],
+        "by_class": [float(own.mean()) if own.size else None for own in by_class],
         "mean_size": float(sizes.mean()),
         "empty": float((sizes == 0).mean()),
         "several": float((sizes > 1).mean()),
@@ -184,15 +184,15 @@ def _exact(run: Run, sets: list[list[int]]) -> dict[str, Any]:
     """Return sets of equal sequences, and how many sets are on both sides of a fold."""
     folds = list(zip(run.folds, run.recorder.trains, strict=False))
     across = [
-        one
-        for one in sets
-        if any(np.isin(one, f.test).any() and np.isin(one, train).any() for f, train in folds)
+        copies
+        for copies in sets
+        if any(np.isin(copies, f.test).any() and np.isin(copies, train).any() for f, train in folds)
     ]
     return {
         "n": len(sets),
         "n_across": len(across),
-        "n_labels_differ": sum(len({str(run.y[i]) for i in one}) > 1 for one in sets),
-        "sets": [[run.names[i] for i in one] for one in (across or sets)[:MOST_DUPLICATES]],
+        "n_labels_differ": sum(len({str(run.y[i]) for i in copies}) > 1 for copies in sets),
+        "sets": [[run.names[i] for i in copies] for copies in (across or sets)[:MOST_DUPLICATES]],
     }
 
 

@@ -205,14 +205,14 @@ def fitted_run(
 def explanation_page(
     clf: Any,
     X: Any,
-    which: int,
+    place: int,
     name: str,
     command: str = "",
     audio: list[Path | None] | None = None,
     asked: tuple[Any, Any] = (None, None),
 ) -> str:
     """Return the page about sequence `which` of `X`; `asked` are classes, see `details`."""
-    x = check_sequences(X)[[which]]
+    x = check_sequences(X)[[place]]
     run = fitted_run(clf, x, clf.predict(x), [name])
     data = {
         **names_of(run, {"title": name, "command": command}),

@@ -109,10 +109,10 @@ class Run:
         p_values = self.recorder.p_values[: self.n_folds]
         self.p_values = None if any(p is None for p in p_values) else self._by_class(p_values)
 
-    def interval_of(self, which: np.ndarray) -> list[float]:
+    def interval_of(self, places: np.ndarray) -> list[float]:
         """Return the 95 % interval of the share of right predictions among some judged ones."""
-        groups = None if self.groups is None else self.groups[self.tested[which]]
-        return list(share_interval((self.truth == self.predicted)[which], groups))
+        groups = None if self.groups is None else self.groups[self.tested[places]]
+        return list(share_interval((self.truth == self.predicted)[places], groups))
 
     def model(self, f: int) -> Any:
         """Return the classifier of fold `f`; a classifier that was not kept is fitted again."""
@@ -162,5 +162,5 @@ class Run:
         return np.concatenate(parts[: self.n_folds])
 
     def _codes(self, labels: list[np.ndarray]) -> np.ndarray:
-        place = {label: c for c, label in enumerate(self.labels)}
-        return np.array([place[one] for part in labels for one in part.tolist()], dtype=np.int64)
+        code = {label: c for c, label in enumerate(self.labels)}
+        return np.array([code[label] for part in labels for label in part.tolist()], np.int64)

@@ -44,7 +44,7 @@ def atlas(run: Run) -> dict[str, Any]:
     return {
         "method": "linear discriminants of the kernel",
         "parts": [term.name for term in clf.terms_],
-        "told_apart": [told_apart(one, run.truth) for one in places.T],
+        "told_apart": [told_apart(axis, run.truth) for axis in places.T],
         "x": places[:, 0].tolist(),
         "y": places[:, 1].tolist(),
         "kernel": _cells(K[np.ix_(inside, inside)], run.truth[order]),

@@ -25,12 +25,12 @@ MOST_POINTS = 120
 
 
 # A judged sequence, and one of its moments.
-Found = tuple[int, Moment]
+Stretch = tuple[int, Moment]
 
 
 def stretches(run: Run) -> list[list[dict[str, Any]]]:
     """Return the strongest stretches of each class; none if the kernel does not count words."""
-    candidates: list[list[Found]] = [[] for _ in run.labels]
+    candidates: list[list[Stretch]] = [[] for _ in run.labels]
     classes, best = [], []
     try:
         for f, places in _places(run).items():
@@ -39,17 +39,20 @@ def stretches(run: Run) -> list[list[dict[str, Any]]]:
             for place, first, why in whys:
                 c = int(run.truth[place])
                 moments = find_moments(why, CANDIDATES, run.labels[c])
-                own = [(place, replace(one, frames=(first + one.frames[0], first + one.frames[1])))
-                       for one in moments]  # fmt: skip
-                candidates[c] += own
+                for moment in moments:
+                    frames = first + moment.frames[0], first + moment.frames[1]
+                    candidates[c].append((place, replace(moment, frames=frames)))
                 classes.append(c)
-                best.append([_strongest(why, label, own) for label in run.labels])
+                best.append([_strongest(why, label, moments) for label in run.labels])
     except ValueError:  # not every kernel counts words
         return [[] for _ in run.labels]
     truth, known = np.array(classes), np.array(best)
     return [
-        [_entry(run, one, known[:, c], truth == c) | logo(one[1], own) for one in chosen(own)]
-        for c, own in enumerate(candidates)
+        [
+            _entry(run, found, known[:, c], truth == c) | logo(found[1], members)
+            for found in chosen(members)
+        ]
+        for c, members in enumerate(candidates)
     ]
 
 
@@ -81,43 +84,43 @@ def _pieces(run: Run, places: list[int]) -> tuple[Sequences, list[int]]:
     return replace(X, data=data, offsets=offsets), firsts.tolist()
 
 
-def _strongest(why: Explanation, label: Any, moments: list[Found]) -> float:
+def _strongest(why: Explanation, label: Any, moments: list[Moment]) -> float:
     """Return the strongest evidence for a class in a stretch of the same length."""
-    if not moments or not any(label in np.atleast_1d(one) for one in why.labels):
+    if not moments or not any(label in np.atleast_1d(column) for column in why.labels):
         return -np.inf
     column, sign = why.column(label)
-    first, stop = moments[0][1].frames
+    first, stop = moments[0].frames
     evidence = on_strand(sign * why.by_time[column], has_both_strands(why))
     total = np.cumsum(np.append(0.0, evidence))
     return float((total[stop - first :] - total[: first - stop]).max(initial=-np.inf))
 
 
-def chosen(candidates: list[Found]) -> list[Found]:
+def chosen(candidates: list[Stretch]) -> list[Stretch]:
     """Return the strongest stretches of different sequences, unlike channels or letters first."""
     order = sorted((f for f in candidates if f[1].evidence > 0), key=lambda f: -f[1].evidence)
-    unlike: dict[Any, Found] = {}
-    for place, one in order:
+    unlike: dict[Any, Stretch] = {}
+    for place, moment in order:
         if all(place != other for other, _ in unlike.values()):
-            unlike.setdefault(one.channels[:1] or one.letters or len(unlike), (place, one))
-    taken = {place: one for place, one in unlike.values()}
-    for place, one in order:
-        taken.setdefault(place, one)
+            unlike.setdefault(moment.channels[:1] or moment.letters or len(unlike), (place, moment))
+    taken = dict(unlike.values())
+    for place, moment in order:
+        taken.setdefault(place, moment)
     return sorted([*taken.items()][:SHOWN], key=lambda f: -f[1].evidence)
 
 
-def _entry(run: Run, stretch: Found, best: np.ndarray, inside: np.ndarray) -> dict[str, Any]:
-    place, one = stretch
-    x, (a, b) = run.X[int(run.tested[place])], one.frames
+def _entry(run: Run, stretch: Stretch, best: np.ndarray, inside: np.ndarray) -> dict[str, Any]:
+    place, moment = stretch
+    x, (a, b) = run.X[int(run.tested[place])], moment.frames
     # how many sequences, of this class and of others, have such a stretch
-    like, names = best >= LIKE * one.evidence, run.channel_names
+    like, names = best >= LIKE * moment.evidence, run.channel_names
     first, last = max(a - (b - a) // 2, 0), min(b + (b - a) // 2, x.shape[1])
-    channels = [names.index(name) for name in one.channels if name in names]
+    channels = [names.index(name) for name in moment.channels if name in names]
     shown = [c for c in channels if not run.X.symbolic_mask[c]]
     return {
         "sequence": place,
         "frames": [a, b],
-        "evidence": one.evidence,
-        "what": "" if one.letters else one.what,
+        "evidence": moment.evidence,
+        "what": "" if moment.letters else moment.what,
         "in_class": [int(like[inside].sum()), int(inside.sum())],
         "in_others": [int(like[~inside].sum()), int((~inside).sum())],
         "window": [first, last],
@@ -127,7 +130,7 @@ def _entry(run: Run, stretch: Found, best: np.ndarray, inside: np.ndarray) -> di
     }
 
 
-def logo(one: Moment, others: list[Found]) -> dict[str, Any]:
+def logo(moment: Moment, others: list[Stretch]) -> dict[str, Any]:
     r"""Return the letters of a stretch and of like stretches of its class, piled up by position.
 
     Of every sequence, the stretch that agrees best is moved to where most letters are the same, and
@@ -135,16 +138,16 @@ def logo(one: Moment, others: list[Found]) -> dict[str, Any]:
     :math:`\log_2 s - H - (s - 1) / (2 n \ln 2)` bits high, where `H` is the entropy of its `n`
     letters and `s` the size of the alphabet; a letter takes the share of its count.
     """
-    if not one.letters:
+    if not moment.letters:
         return {"logo": None, "n_logo": 0}
-    size = len(one.letters)
+    size = len(moment.letters)
     alphabet = {letter for _, other in others for letter in other.letters}
     best: dict[int, tuple[int, str]] = {}
     for place, other in others:
         for shift in range(-(size // 2), size // 2 + 1):
             moved = "".join(other.letters[i + shift] if 0 <= i + shift < len(other.letters) else " "
                             for i in range(size))  # fmt: skip
-            agree = sum(a == b for a, b in zip(one.letters, moved, strict=True))
+            agree = sum(a == b for a, b in zip(moment.letters, moved, strict=True))
             best[place] = max(best.get(place, (0, "")), (agree, moved))
     alike = [moved for agree, moved in best.values() if 2 * agree >= len(moved.strip()) > 0]
     piles = []

@@ -33,10 +33,10 @@ def timeline_svg(scan: Any) -> str:
             f'height="{ROW - 6}" fill="#1f5fa8" fill-opacity="{0.2 + 0.8 * e.probability:.2f}" '
             f'data-start="{e.start:.3f}"><title>{about}</title></rect>'
         )
-    step = next((one for one in TICKS if length / one <= 12), length / 10)
+    step = next((tick for tick in TICKS if length / tick <= 12), length / 10)
     for k in range(int(length / step) + 1):
-        x, (minutes, rest) = LEFT + width * k * step / length, divmod(k * step, 60)
-        time = f"{int(minutes)}:{int(rest):02d}" if minutes else f"{rest:g}"
+        x, (minutes, seconds) = LEFT + width * k * step / length, divmod(k * step, 60)
+        time = f"{int(minutes)}:{int(seconds):02d}" if minutes else f"{seconds:g}"
         parts.append(
             f'<path d="M{x:.1f} {TOP}V{height - 24}" stroke="#8888" stroke-width="0.5"/>'
             f'<text x="{x:.1f}" y="{height - 8}" text-anchor="middle">{time}</text>'

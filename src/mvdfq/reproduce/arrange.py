@@ -35,8 +35,8 @@ def label(row: Row) -> str:
     """Return the method with its kernel, in the words of the paper."""
     rooted = "manifold" if is_rooted(row) else ""
     name = row.name.casefold()
-    more = [part for part in (row.kernel, rooted) if part and part.casefold() not in name]
-    return ", ".join([row.name, *more])
+    parts = [part for part in (row.kernel, rooted) if part and part.casefold() not in name]
+    return ", ".join([row.name, *parts])
 
 
 def is_rooted(row: Row | Figure) -> bool:

@@ -58,16 +58,16 @@ def _found(
     The layout is checked before any file is read. A layout that other sets have, too, needs the
     name.
     """
-    own, folder = folder / name, folder.resolve()
-    is_named = own.is_dir() or folder.name == name
-    top = own if own.is_dir() else folder
+    named, folder = folder / name, folder.resolve()
+    is_named = named.is_dir() or folder.name == name
+    top = named if named.is_dir() else folder
     if is_named or not needs_name:
         place = next(filter(fits, [top, *_inside(top)]), None)
         if place is not None:
             return place
     if is_named:
         raise ReadError(top, "has another layout", expected)
-    raise NotThere(own, "is not there", f"--data names the folder that holds it; {expected}")
+    raise NotThere(named, "is not there", f"--data names the folder that holds it; {expected}")
 
 
 def _inside(folder: Path) -> list[Path]:

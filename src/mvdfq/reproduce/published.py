@@ -80,9 +80,9 @@ def figures(table: str) -> list[Figure]:
     if table not in TITLES:
         raise ValueError(f"There is no table {table!r}; one of {', '.join(TITLES)}.")
     lines = _ENTRIES[table].borrows
-    own = [figure for figure in _all() if figure.table == table]
+    figures = [figure for figure in _all() if figure.table == table]
     others = [figure for figure in _all() if figure.table != table and figure.line in lines]
-    return own + [figure for figure in others if figure.metric != SECONDS]
+    return figures + [figure for figure in others if figure.metric != SECONDS]
 
 
 def find(
@@ -144,12 +144,12 @@ def stored(name: str, **read: Callable[[str], Any]) -> list[dict[str, Any]]:
 
 @cache
 def _all() -> list[Figure]:
-    every = []
+    figures = []
     for entry in stored("published.csv", line=int):
         text = entry.pop("value")
         is_number = re.fullmatch(r"\d+(\.\d+)?(e-\d+)?", text)  # not a setting, such as a range
-        every.append(Figure(**entry, text=text, value=float(text) if is_number else None))
-    return every
+        figures.append(Figure(**entry, text=text, value=float(text) if is_number else None))
+    return figures
 
 
 @cache

@@ -87,8 +87,8 @@ class ProteinSet:
 
         def kept(y: np.ndarray) -> np.ndarray:  # the first positives, evenly spaced negatives
             positive, negative = np.flatnonzero(y)[:n_positive], np.flatnonzero(~y)
-            some = np.linspace(0, len(negative) - 1, min(n_negative, len(negative))).astype(int)
-            return np.sort(np.concatenate([positive, negative[some]]))
+            chosen = np.linspace(0, len(negative) - 1, min(n_negative, len(negative))).astype(int)
+            return np.sort(np.concatenate([positive, negative[chosen]]))
 
         tasks = []
         for t in self.tasks[:n_tasks]:

@@ -95,8 +95,9 @@ class MusicSet:
         """Return a part for a smoke run: the first frames of a few clips of every class."""
         members = [np.flatnonzero(self.labels == label) for label in self.classes]
         # evenly spaced clips: the clips of a group stand together, and folds need several groups
-        places = [np.linspace(0, len(m) - 1, min(n_per_class, len(m))).astype(int) for m in members]
-        chosen = np.sort(np.concatenate([m[some] for m, some in zip(members, places, strict=True)]))
+        parts = [m[np.linspace(0, len(m) - 1, min(n_per_class, len(m))).astype(int)]
+                 for m in members]  # fmt: skip
+        chosen = np.sort(np.concatenate(parts))
 
         def part(read: Callable[[], Any]) -> Any:
             X = read()

@@ -131,8 +131,8 @@ def _settings(reading: str, rows: Sequence[Row]) -> Block:
         cuts = dict.fromkeys(row.protocol for row in same)
         where = "" if len(cuts) == len(protocols) else ", ".join(cuts)
         # the most frequent methods; the files hold all of them
-        more = [f"{len(methods) - MOST} more"] if len(methods) > MOST else []
-        used_there = "; ".join(filter(None, [*methods[:MOST], *more, *notes]))
+        others = [f"{len(methods) - MOST} more"] if len(methods) > MOST else []
+        used_there = "; ".join(filter(None, [*methods[:MOST], *others, *notes]))
         lines.append({"method": name, "setting": setting, "where": where, "used": used_there})
     title = ", ".join(filter(None, (words.READING_WORDS.get(reading, reading), "as used")))
     return Block(title, _without_empty([line for line in lines if line["used"]]), folded=True)
@@ -155,9 +155,9 @@ def _claims(result: Result) -> list[Block]:
             {"line": claim["line"], "claim": claim["says"], "stated": claim["stated"]}
             | {"its figures": f"{claim['published']:.1f}"}
             | {"as stated": "yes" if claim["agrees"] else "no"}
-            | {name or "ours": f"{own[name]:.1f}" if name in own else "-" for name in readings}
+            | {name or "ours": f"{means[name]:.1f}" if name in means else "-" for name in readings}
             | {"in": claim["measure"]}
-            for claim, own in ours
+            for claim, means in ours
         ]
         title = ", ".join(filter(None, ("claims, from the paper's figures and ours", protocol)))
         blocks.append(Block(title, lines, folded=True, kind="claims"))

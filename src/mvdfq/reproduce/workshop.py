@@ -71,9 +71,9 @@ class Workshop:
         seconds: dict[str, float] = {}
         with _timed(seconds, "choice"):
             if len(methods) > 1:  # what does best in inner validation on some of the training part
-                some = cut.train[_subset(data.y[cut.train], self.choice, seed)]
-                best = [self._score(each, data, some, _of(groups, some), seed) for each in methods]
-                method = methods[int(np.argmax(best))]
+                subset = cut.train[_subset(data.y[cut.train], self.choice, seed)]
+                about = data, subset, _of(groups, subset), seed
+                method = methods[int(np.argmax([self._score(each, *about) for each in methods]))]
         groups = _of(groups, cut.train)
         if isinstance(method, EstimatorMethod):
             with _timed(seconds, "machines"):
@@ -156,16 +156,16 @@ class Workshop:
             machines.append((problems, trainer(lambda _: K, penalties)))
         return machines
 
-    def _score(self, method: Any, data: MusicSet, some: np.ndarray, groups, seed) -> float:
+    def _score(self, method: Any, data: MusicSet, subset: np.ndarray, groups, seed) -> float:
         """Return the accuracy of a method in inner folds, with its best C and scheme."""
-        X, y = data.view(method.view), np.unique(data.y[some], return_inverse=True)[1]
+        X, y = data.view(method.view), np.unique(data.y[subset], return_inverse=True)[1]
         if isinstance(method, EstimatorMethod):
-            X, scores = X[some], []
+            X, scores = X[subset], []
             for learn, check in inner_folds(y, groups, CHOICE_FOLDS, seed):
                 clf = clone(method.estimator).fit(X[learn], y[learn], groups=_of(groups, learn))
                 scores.append(np.mean(clf.predict(X[check]) == y[check]))
             return float(np.mean(scores)) if scores else 0.0
-        symbols = self._encoded(method, X, some, whole=False)
+        symbols = self._encoded(method, X, subset, whole=False)
         K = method.sequence_kernel(self.n_jobs, self.memory_limit).fit_transform(symbols)
         trained = self._train(K, y, groups, seed, method, CHOICE_FOLDS)
         return max(float(np.nan_to_num(each.score)) for _, each in trained)

@@ -74,8 +74,8 @@ def resampled(x: np.ndarray, seconds: np.ndarray, rate: float, symbolic: Any) ->
     half, near = max(0.0, (1 / rate - step) / 2), 1e-3 * step
     out = np.full((len(x), len(grid)), np.nan)
     for row, new, is_symbol in zip(x, out, symbolic, strict=True):
-        there = ~np.isnan(row)
-        times, values = seconds[there], row[there]
+        known = ~np.isnan(row)
+        times, values = seconds[known], row[known]
         if not times.size:
             continue
         left = np.clip(np.searchsorted(times, grid + near, "right") - 1, 0, len(times) - 1)

@@ -30,8 +30,8 @@ class SeenWords:
     def compared(cls, table: WordTable, means: list[np.ndarray], view: View) -> "SeenWords":
         """Return the words of a table as a view sees them, given their means by class."""
         parts = []
-        for group, mine in zip(table.groups, means, strict=True):
-            weights, seen = view.weigh(group.values), view.means(mine)
+        for group, class_means in zip(table.groups, means, strict=True):
+            weights, seen = view.weigh(group.values), view.means(class_means)
             lost = np.add.reduceat(weights * seen, group.first[:-1], axis=0, dtype=float)
             parts.append((weights, seen, lost))
         return cls(table, parts)
@@ -70,10 +70,10 @@ def dense_evidence(words: SeenWords, symbols: Symbols) -> list[Evidence]:
 
 def _words(reading: "_Reading", i: int, column: int | None = None, n: int = 0) -> list[WordBlock]:
     """Return the words of sequence `i`, or the `n` words of each group with most in a column."""
-    one, found = _Reading(reading.seen, reading.symbols[i : i + 1]), []
-    for g, part in enumerate(one.table.groups):
-        by_place, size = one.slots(g), int(part.first[-1])
-        slots, shares = by_place.ravel(), one.starts(g)[one.table.rows]
+    reading_i, blocks = _Reading(reading.seen, reading.symbols[i : i + 1]), []
+    for g, part in enumerate(reading_i.table.groups):
+        by_place, size = reading_i.slots(g), int(part.first[-1])
+        slots, shares = by_place.ravel(), reading_i.starts(g)[reading_i.table.rows]
         shares = shares.reshape(slots.size, shares.shape[3])  # an empty sequence has no frames
         used = np.flatnonzero(slots < size)
         if column is not None:  # add up the evidence in the slots of the table: no word is listed
@@ -86,11 +86,11 @@ def _words(reading: "_Reading", i: int, column: int | None = None, n: int = 0) -
         if used.size:
             begin = np.flatnonzero(np.diff(slots[used], prepend=-1))
             places, layouts, frames = np.unravel_index(used, by_place.shape)
-            rows, read = one.table.rows[places[begin]], part.group.arrays[0][layouts[begin]]
-            codes = one.symbols.codes[rows[:, None], frames[begin][:, None] + read]
+            rows, read = reading_i.table.rows[places[begin]], part.group.arrays[0][layouts[begin]]
+            codes = reading_i.symbols.codes[rows[:, None], frames[begin][:, None] + read]
             indptr = np.append(begin, len(used))
-            found.append(WordBlock(g, rows, codes, indptr, frames, layouts, shares[used]))
-    return found
+            blocks.append(WordBlock(g, rows, codes, indptr, frames, layouts, shares[used]))
+    return blocks
 
 
 class _Reading:
@@ -127,12 +127,12 @@ class _Reading:
         n_rows, n_frames = self.symbols.codes.shape
         n_layouts = len(self.table.groups[g].group.layouts)
         n, n_columns = len(self.symbols), self.seen.parts[g][0].shape[2]
-        found = np.zeros((n_rows, n_layouts, n_frames, n_columns))
+        shares = np.zeros((n_rows, n_layouts, n_frames, n_columns))
         ignored = np.zeros((2, n_rows, n, n_columns))
         # one array of frames per layout, one after another
         reached = np.arange(n_layouts)[:, None] * n_frames
-        self.spread(g, reached, (found.reshape(n_rows, -1, n_columns), *ignored))
-        return found / self.mean
+        self.spread(g, reached, (shares.reshape(n_rows, -1, n_columns), *ignored))
+        return shares / self.mean
 
     def slots(self, g: int) -> np.ndarray:
         """Return the slot of the word at every start in one sequence, by row, layout and frame.
@@ -141,10 +141,10 @@ class _Reading:
         """
         part, rows = self.table.groups[g], self.table.rows
         codes, first = self.symbols.codes[rows], part.first
-        found = np.full((len(rows), len(part.group.layouts), codes.shape[1]), first[-1])
+        slots = np.full((len(rows), len(part.group.layouts), codes.shape[1]), first[-1])
         for j, layout in enumerate(part.group.layouts):
             n = max(codes.shape[1] - layout.window[-1], 0)
-            keys = found[:, j, :n]
+            keys = slots[:, j, :n]
             keys[:] = 0
             for o in layout.offsets:
                 keys *= part.bases[:, None]
@@ -152,4 +152,4 @@ class _Reading:
             keys += first[:-1, None]
             for o in layout.window if self.present.size else ():
                 keys[~self.present[rows, o : o + n]] = first[-1]
-        return found
+        return slots

@@ -42,11 +42,11 @@ class Read(NamedTuple):
     owners: np.ndarray
 
     @classmethod
-    def of(cls, found: Occurrences) -> "Read":
+    def of(cls, read: Occurrences) -> "Read":
         """Number the words of each sequence."""
         # ranks are in the order of the sequences, since the sequence is the first digit
-        ranks, first = rank_words(np.column_stack([found.sequence, found.words]))
-        return cls(found, ranks.astype(np.int64), found.words[first], found.sequence[first])
+        ranks, first = rank_words(np.column_stack([read.sequence, read.words]))
+        return cls(read, ranks.astype(np.int64), read.words[first], read.sequence[first])
 
 
 def find_evidence(term: Any, symbols: Symbols) -> list[Evidence]:
@@ -60,45 +60,45 @@ def find_evidence(term: Any, symbols: Symbols) -> list[Evidence]:
         return [find_evidence(term, symbols[[i]])[0] for i in range(len(symbols))]
     plan, n = term.reader.plan_, len(symbols)
     n_columns, n_rows, n_groups = len(term.intercepts), len(plan.row_weights), len(plan.groups(0))
-    weigh, found, squares = _weights_of_words(term, symbols), [], np.zeros((n_groups, n_rows, n))
+    weigh, parts, squares = _weights_of_words(term, symbols), [], np.zeros((n_groups, n_rows, n))
     for g in range(n_groups):
         weights_of = weigh(g)
         for p, r in enumerate(np.flatnonzero(plan.row_weights).tolist()):
             row, group = plan.kernel.row([symbols], r), plan.groups(r)[g]
             read = Read.of(GroupTask(group).occurrences(row))
             shares, squares[g, r] = _shares_of(read, row, group, plan, partial(weights_of, p))
-            found.append((r, g, read, shares))
+            parts.append((r, g, read, shares))
     # norms are known when all groups were read
     scale = _scales(term, symbols, squares)
     by_frame = np.zeros((n_columns, n_rows, symbols.data.shape[1]))
     by_layout = np.zeros((n, n_columns, n_rows, n_groups))
-    for r, g, read, shares in found:
+    for r, g, read, shares in parts:
         shares *= scale[r][read.all.sequence][:, None]
         # a sequence occurs many times in this index, and `+=` would add once only
         np.add.at(by_layout[:, :, r, g], read.all.sequence, shares)
         _spread(read.all, plan.groups(r)[g], shares, by_frame[:, r])
     return [
-        Evidence(by_frame[:, :, a:b], by_layout[i], partial(_words, found, a, i))
+        Evidence(by_frame[:, :, a:b], by_layout[i], partial(_words, parts, a, i))
         for i, (a, b) in enumerate(pairwise(symbols.offsets.tolist()))
     ]
 
 
-def _words(found: list[tuple[int, int, Read, np.ndarray]], first: int, i: int) -> list[WordBlock]:
+def _words(parts: list[tuple[int, int, Read, np.ndarray]], first: int, i: int) -> list[WordBlock]:
     """Return the words of sequence `i`, whose first frame is `first`: one block per group."""
     blocks = []
-    for g, same in groupby(found, key=lambda one: one[1]):
-        parts = []
+    for g, same in groupby(parts, key=lambda part: part[1]):
+        by_row = []
         for r, _, read, shares in same:
-            mine = np.flatnonzero(read.all.sequence == i)
+            places = np.flatnonzero(read.all.sequence == i)
             # stable: the occurrences of a word stay in the order of time
-            mine = mine[np.argsort(read.ranks[mine], kind="stable")]
-            begin = np.flatnonzero(np.diff(read.ranks[mine], prepend=-1))
-            sizes, words = np.diff(begin, append=len(mine)), read.all.words[mine[begin]]
-            places = read.all.starts[mine] - first, read.all.layout[mine], shares[mine]
-            parts.append((np.full(len(begin), r), words, sizes, *places))
-        rows, codes, sizes, *rest = map(np.concatenate, zip(*parts, strict=True))
+            places = places[np.argsort(read.ranks[places], kind="stable")]
+            begin = np.flatnonzero(np.diff(read.ranks[places], prepend=-1))
+            sizes, words = np.diff(begin, append=len(places)), read.all.words[places[begin]]
+            facts = [read.all.starts[places] - first, read.all.layout[places], shares[places]]
+            by_row.append((np.full(len(begin), r), words, sizes, *facts))
+        rows, codes, sizes, *facts = map(np.concatenate, zip(*by_row, strict=True))
         if rows.size:
-            blocks.append(WordBlock(g, rows, codes, np.append(0, np.cumsum(sizes)), *rest))
+            blocks.append(WordBlock(g, rows, codes, np.append(0, np.cumsum(sizes)), *facts))
     return blocks
 
 
@@ -107,7 +107,7 @@ def _shares_of(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the evidence of every occurrence, before norms, and squared counts by sequence."""
     starts, sequence, layout, _ = read.all
-    windows = np.array([one.window[-1] for one in group.layouts])
+    windows = np.array([layout.window[-1] for layout in group.layouts])
     # possible starts of a word, which the pyramid cuts into equal parts
     n_words = np.maximum(np.diff(row.offsets)[sequence] - windows[layout], 1)
     places = starts - row.offsets[sequence]
@@ -152,12 +152,12 @@ def _scales(term: Any, symbols: Symbols, squares: np.ndarray) -> np.ndarray:
 def _spread(read: Occurrences, group: Group, shares: np.ndarray, frames: np.ndarray) -> None:
     """Divide the evidence of every occurrence among the frames that the occurrence reads."""
     for j, layout in enumerate(group.layouts):
-        mine = read.layout == j
+        same_layout = read.layout == j
         places = layout.offsets or layout.window  # a word of wildcards only has no offsets
-        each = shares[mine].T / len(places)
+        each = shares[same_layout].T / len(places)
         for offset in places:
             # a layout reads a frame once at most at each offset: no index occurs twice
-            frames[:, read.starts[mine] + offset] += each
+            frames[:, read.starts[same_layout] + offset] += each
 
 
 def _check_traceable(plan: Plan) -> None:

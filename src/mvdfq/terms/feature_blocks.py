@@ -110,7 +110,7 @@ class SideBySide(Short):
         """Return the product with weights (n_columns, n), in single precision."""
         ends = np.cumsum([block.n_columns for block in self.blocks])[:-1]
         pairs = zip(self.blocks, np.split(weights, ends), strict=True)
-        return sum(block.times(mine) for block, mine in pairs)  # type: ignore[return-value]
+        return sum(block.times(part) for block, part in pairs)  # type: ignore[return-value]
 
     def gathered(self, slopes: np.ndarray) -> np.ndarray:
         """Return the transposed product with slopes (n_sequences, n)."""

@@ -155,10 +155,10 @@ class FittedTerm(Short):
             pairs = zip(ends, factors, strict=True)
             return [projection(self.name, np.arange(*end), factor) for end, factor in pairs]
 
-        found, made = np.zeros((len(read), WIDTH)), self.once("projections", projections)
+        sketch, made = np.zeros((len(read), WIDTH)), self.once("projections", projections)
         for piece, matrix in zip(self.features(read), made, strict=True):
-            found += _projected(piece, matrix)
-        return np.sqrt(self.share) * (found - (0 if self.centre is None else self.centre))
+            sketch += _projected(piece, matrix)
+        return np.sqrt(self.share) * (sketch - (0 if self.centre is None else self.centre))
 
     def nearness(self, read: Any, y: np.ndarray) -> Nearness:
         """Return the products of sequences with themselves and with the means of the classes.
@@ -276,7 +276,7 @@ class Points:
     read: list[Any]
 
     def __getitem__(self, rows: Any) -> "Points":
-        return Points(self.sketch[rows], [one[rows] for one in self.read])
+        return Points(self.sketch[rows], [symbols[rows] for symbols in self.read])
 
 
 @dataclass(repr=False)
@@ -303,12 +303,12 @@ class FittedSum(Short):
 
     def sums(self, read: list[Any]) -> dict[str, np.ndarray]:
         """Return what the words of each term add to the margins, by the name of the term."""
-        return {t.name: t.sums(mine) for t, mine in zip(self.terms, read, strict=True)}
+        return {t.name: t.sums(symbols) for t, symbols in zip(self.terms, read, strict=True)}
 
     def knows_means(self, n_classes: int) -> bool:
         """Tell whether all terms know the means of all classes, for `nearness`."""
         return all(
-            term.train is not None or {one.shape[-1] for one in term.class_means} == {n_classes}
+            term.train is not None or {means.shape[-1] for means in term.class_means} == {n_classes}
             for term in self.terms
         )
 
@@ -316,7 +316,7 @@ class FittedSum(Short):
         """Return the products of sequences with the means of the classes `y`, over all terms."""
         pairs = zip(self.terms, read, strict=True)
         with one_blas_thread():  # the last bits depend on the number of threads
-            return added(term.nearness(mine, y).times(term.share) for term, mine in pairs)
+            return added(term.nearness(symbols, y).times(term.share) for term, symbols in pairs)
 
     @cached_property
     def _train(self) -> Points:  # a name that model files leave out
@@ -327,11 +327,11 @@ class FittedSum(Short):
     def points(self, read: list[Any]) -> Points:
         """Return sequences as `likeness` compares them."""
         sketch, kept = np.zeros((len(read[0]), self.sketches.shape[1])), []
-        for term, mine in zip(self.terms, read, strict=True):
+        for term, symbols in zip(self.terms, read, strict=True):
             if term.train is not None:
-                kept.append(mine)
+                kept.append(symbols)
             elif sketch.size:  # a term of a user need not have sketches
-                sketch += term.sketch(mine)
+                sketch += term.sketch(symbols)
         return Points(sketch.astype(np.float32), kept)
 
     def likeness(self, left: Points, right: Points | None = None) -> np.ndarray:
@@ -349,10 +349,10 @@ class FittedSum(Short):
         for term, a, b in zip(kernels, left.read, right.read, strict=True):
             K += term.share * term.compare(a, b)
         # plain kernels are normalized
-        own = sum(term.share for term in kernels)
-        norms = [own + np.einsum("ij,ij->i", one.sketch, one.sketch) for one in (left, right)]
-        K *= inverse_root(norms[0])[:, None]
-        K *= inverse_root(norms[1])
+        constant = sum(term.share for term in kernels)
+        squares = [np.einsum("ij,ij->i", side.sketch, side.sketch) for side in (left, right)]
+        K *= inverse_root(constant + squares[0])[:, None]
+        K *= inverse_root(constant + squares[1])
         return np.minimum(K, 1, out=K)  # not 1 + rounding error
 
 

@@ -120,8 +120,8 @@ class PassSolver:
         # two arrays per step, and half of the memory for the blocks
         steps = int(np.clip(self.memory // (4 * max(first.nbytes, 1)), 2, STEPS))
         options = {"maxcor": steps, "maxfun": most, "ftol": self.tolerance, "gtol": 0.0}
-        found = minimize(evaluate, first.ravel(), jac=True, method="L-BFGS-B", options=options)
-        x = found.x.reshape(first.shape).astype(np.float32)
+        solution = minimize(evaluate, first.ravel(), jac=True, method="L-BFGS-B", options=options)
+        x = solution.x.reshape(first.shape).astype(np.float32)
         return Margins(x[:-1], x[-1] - centre @ (factor * x[:-1]))
 
     def _start(self, start: Margins | None, everything: bool) -> np.ndarray:

@@ -220,6 +220,6 @@ class PlainSource(Source):
 
     def finish(self, learned: Iterable[Learned], share: float, train: Any) -> FittedTerm:
         """Return the term, with the features of the training sequences."""
-        (one,) = learned
+        (words,) = learned
         kept = None if train is None else self.reader.values(train)
-        return self.make(one.weights, share, kept=kept)
+        return self.make(words.weights, share, kept=kept)

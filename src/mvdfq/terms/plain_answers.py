@@ -160,8 +160,8 @@ class FittedFeatures(FittedPlain):
 
     def compare(self, left: Any, right: Any) -> np.ndarray:
         """Return the kernel values of sequences, or of their features."""
-        features = [one if sp.issparse(one) else self.reader.values(one) for one in (left, right)]
-        return (features[0] @ features[1].T).toarray()
+        a, b = (x if sp.issparse(x) else self.reader.values(x) for x in (left, right))
+        return (a @ b.T).toarray()
 
     def nearness(self, read: Any, y: np.ndarray) -> Nearness:
         """Return the products of sequences with themselves and with the means of the classes."""

@@ -27,14 +27,14 @@ def relatives(values: np.ndarray, y: np.ndarray, n_folds: int) -> np.ndarray | N
     deviation = NORMAL * float(np.median(np.abs(pairs - middle)))
     if deviation == 0:  # all sequences are alike
         return None
-    similarity, one, other = _spanning_tree(values)
+    similarity, first, second = _spanning_tree(values)
     linked = np.flatnonzero(similarity > middle + FAR * deviation)
     if not linked.size:
         return None
     group = np.arange(len(y))
     size, most = np.ones(len(y), int), np.maximum(np.bincount(y)[y] // n_folds, 1)
     for edge in linked[np.argsort(-similarity[linked], kind="stable")].tolist():
-        a, b = _root(group, one[edge]), _root(group, other[edge])
+        a, b = _root(group, first[edge]), _root(group, second[edge])
         limit = min(most[a], most[b])
         if size[a] + size[b] <= limit:
             group[b], size[a], most[a] = a, size[a] + size[b], limit

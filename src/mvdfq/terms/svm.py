@@ -111,19 +111,19 @@ def fit_margins(
 
     def solve(pair: tuple[int, int]) -> tuple[np.ndarray, float]:
         positive, negative = pair
-        mine = used[np.isin(y[used], pair)] if negative >= 0 else used
-        labels = y[mine] == positive
+        members = used[np.isin(y[used], pair)] if negative >= 0 else used
+        labels = y[members] == positive
         if labels.all() or not labels.any():  # only one class has weight
             return np.zeros(values.shape[1]), 1.0 if labels.all() else -1.0
         if sp.issparse(values):
             linear = LinearSVC(C=C, loss="hinge", max_iter=10_000, random_state=random_state)
             with _LIBLINEAR:
-                linear.fit(values[mine], labels, sample_weight[mine])
+                linear.fit(values[members], labels, sample_weight[members])
             return linear.coef_[0], float(linear.intercept_[0])
-        svc = _fit_kernel(values, mine, labels, C, sample_weight[mine], random_state)
+        svc = _fit_kernel(values, members, labels, C, sample_weight[members], random_state)
         # one coefficient per training sequence: 0 unless the sequence is a support vector
         column = np.zeros(len(values))
-        column[mine[svc.support_]] = svc.dual_coef_[0]
+        column[members[svc.support_]] = svc.dual_coef_[0]
         return column, float(svc.intercept_[0])
 
     # a card has nothing to do meanwhile, and the processor nothing else

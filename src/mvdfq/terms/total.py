@@ -36,8 +36,8 @@ class Total:
         self.n_sequences = len(y)
         # all terms keep features until the machines are known: each may use its part of the memory
         limit = max(parse_memory(work.memory_limit) // len(terms), 1)
-        mine = replace(work, memory_limit=limit) if len(terms) > 1 else work
-        fits = side_by_side(lambda term: term.fit(X, y, mine), terms)
+        term_work = replace(work, memory_limit=limit) if len(terms) > 1 else work
+        fits = side_by_side(lambda term: term.fit(X, y, term_work), terms)
         # a term may find nothing to read: filters of strings, say
         self.fits = [fit for fit in fits if fit is not None]
         if not self.fits:
@@ -62,8 +62,8 @@ class Total:
             self.last_shares[v] = 1 / len(self.fits) / weighed[1]
         if weighed is not None or self.weighed is not None:
             before = self.values if self.weighed is None else self.weighed
-            mine = values if weighed is None else self.last_shares[v] * weighed[0]
-            self.weighed = mine if before is None else before + mine
+            last = values if weighed is None else self.last_shares[v] * weighed[0]
+            self.weighed = last if before is None else before + last
         self.values = values if self.values is None else self.values + values
 
     def matrix(self, learn: np.ndarray | None) -> Any:
@@ -81,13 +81,14 @@ class Total:
         """
         try:
             pairs = zip(self.shares, self.fits, strict=True)
-            found = [(share, fit.held_out(folds, n_channels)) for share, fit in pairs]
+            held_out = [(share, fit.held_out(folds, n_channels)) for share, fit in pairs]
         except UnknownShares:
             return None
-        if any(one is None for _, one in found):
+        if any(parts is None for _, parts in held_out):
             return None
-        parts = [share * one for share, one in found]
-        return np.concatenate([sum(parts), *(one.sum(axis=2)[:, :, None] for one in parts)], axis=2)
+        by_channel = [share * parts for share, parts in held_out]
+        by_term = [parts.sum(axis=2)[:, :, None] for parts in by_channel]
+        return np.concatenate([sum(by_channel), *by_term], axis=2)
 
     def finish(self, margins: Margins) -> FittedSum:
         """Divide a machine on the sum among the terms, and sketch the training sequences."""
@@ -99,10 +100,10 @@ class Total:
             return term, fit.sketch(term.name)
 
         done = list(side_by_side(finished, parts))
-        terms, made = [term for term, _ in done], [(term.share, one) for term, one in done]
-        sketches = [np.sqrt(share) * one for share, one in made if one is not None]
-        found = np.sum(sketches, axis=0) if sketches else np.zeros((self.n_sequences, 0))
-        return FittedSum(terms, margins.intercepts, *in_bytes(found))
+        terms, made = [term for term, _ in done], [(term.share, sketch) for term, sketch in done]
+        sketches = [np.sqrt(share) * sketch for share, sketch in made if sketch is not None]
+        sketch = np.sum(sketches, axis=0) if sketches else np.zeros((self.n_sequences, 0))
+        return FittedSum(terms, margins.intercepts, *in_bytes(sketch))
 
 
 class LinearTotal:
@@ -112,8 +113,8 @@ class LinearTotal:
     """
 
     def __init__(self, terms: Sequence[Term], X: Any, y: np.ndarray, work: Work) -> None:
-        found = [term.source(X, y, work) for term in terms]
-        self.sources = [source for source in found if source is not None]
+        sources = [term.source(X, y, work) for term in terms]
+        self.sources = [source for source in sources if source is not None]
         # sources, the means and factors of their columns in use, and their shares in the sum
         self.measured: list[tuple[Source, Scale, float]] = []
         self.means = np.empty((0, 0))
@@ -126,13 +127,13 @@ class LinearTotal:
     def block(self, read: list[Any]) -> Block:
         """Return the features of some sequences, as each source reads them."""
         pairs = zip(self.sources, read, strict=True)
-        return SideBySide([source.block(mine) for source, mine in pairs])
+        return SideBySide([source.block(symbols) for source, symbols in pairs])
 
     @property
     def columns(self) -> Scale:
         """The means and factors of all columns."""
         scales = [scale for _, scale, _ in self.measured]
-        means, factors = [one.mean for one in scales], [one.factor for one in scales]
+        means, factors = [scale.mean for scale in scales], [scale.factor for scale in scales]
         return Scale(np.concatenate(means), np.concatenate(factors))
 
     def measure(self, blocks: Any, report: Report) -> None:
@@ -141,7 +142,7 @@ class LinearTotal:
         n, *sums = blocks.sum(_column_sums, report=report)
         sizes = [sum(len(kept) for *_, kept in source.pieces) for source in self.sources]
         ends = np.cumsum(sizes)[:-1]
-        parts = zip(*(np.split(one, ends) for one in sums), strict=True)
+        parts = zip(*(np.split(values, ends) for values in sums), strict=True)
         pairs = list(zip(self.sources, parts, strict=True))
         n_terms, alone = len(pairs), len(pairs) == 1 and pairs[0][0].min_share is None
         self.measured = []
@@ -172,16 +173,16 @@ class LinearTotal:
         ends = np.cumsum([len(scale.mean) for _, scale, _ in self.measured])[:-1]
         terms: list[FittedTerm] = []
         intercepts = margins.intercepts.astype(float)
-        coefficients = np.split(margins.coefficients.astype(float), ends)
+        by_term = np.split(margins.coefficients.astype(float), ends)
         kept = [None] * len(self.measured) if train is None else train
-        parts = zip(self.measured, coefficients, np.split(self.means, ends), kept, strict=True)
-        for (source, scale, share), mine, means, read in parts:
-            weights = scale.factor[:, None] * mine
+        parts = zip(self.measured, by_term, np.split(self.means, ends), kept, strict=True)
+        for (source, scale, share), coefficients, means, read in parts:
+            weights = scale.factor[:, None] * coefficients
             # words that are left out have the factor 0
             spreads = np.sqrt(share) * inverse(scale.factor)
             pieces = source.pieces
             cuts = np.cumsum([len(columns) for *_, columns in pieces])[:-1]
-            numbers = (np.split(one, cuts) for one in (weights, scale.mean, means, spreads))
+            numbers = (np.split(values, cuts) for values in (weights, scale.mean, means, spreads))
             each = zip(pieces, *numbers, strict=True)
             learned = (Learned(*piece, *of_piece) for piece, *of_piece in each)
             terms.append(source.finish(learned, share, read))

@@ -46,8 +46,8 @@ class Nearness(NamedTuple):
     def distances(self) -> np.ndarray:
         """Return the squared distances to the means of the classes, (n_sequences, n_classes)."""
         # |x - m|**2 = <x, x> - 2 <x, m> + <m, m>
-        found = self.own[:, None] - 2 * self.cross + np.diag(self.means)
-        return np.maximum(found, 0)  # rounding may leave a distance just below 0
+        squares = self.own[:, None] - 2 * self.cross + np.diag(self.means)
+        return np.maximum(squares, 0)  # rounding may leave a distance just below 0
 
 
 def added(parts: Iterable[Nearness]) -> Nearness:
@@ -135,24 +135,24 @@ class Calibration(Short):
         cls, decision: np.ndarray, distances: np.ndarray, y: np.ndarray, spread: Spread
     ) -> "Calibration":
         """Return the scores of sequences for their classes; `distances` are relative."""
-        mine = np.arange(len(y)), y
-        scores = np.stack([-of_classes(decision)[mine], distances[mine]], axis=1)
+        own_class = np.arange(len(y)), y
+        scores = np.stack([-of_classes(decision)[own_class], distances[own_class]], axis=1)
         return cls(scores.astype(np.float32), y, *spread)
 
     def p_values(self, decision: np.ndarray, nearness: Nearness) -> np.ndarray:
         """Return the p value of each class for each sequence, (n_sequences, n_classes)."""
         distances = Spread(self.sizes, self.strays).relative(nearness.distances())
         new = np.stack([-of_classes(decision), distances]).astype(np.float32)
-        found = np.empty(new.shape[1:])
+        p_values = np.empty(new.shape[1:])
         n = np.bincount(self.y, minlength=len(self.sizes))
         large, small = np.flatnonzero(n >= ENOUGH), np.flatnonzero(n < ENOUGH)
         # small classes are judged together
         for classes in [*large[:, None], small] if small.size else large[:, None]:
             old = self.scores[np.isin(self.y, classes)].T
             least = np.minimum(*(ranks(a, a) for a in old))
-            mine = np.minimum(*(ranks(a, b[:, classes]) for a, b in zip(old, new, strict=True)))
-            found[:, classes] = ranks(-least, -mine)
-        return found
+            smaller = np.minimum(*(ranks(a, b[:, classes]) for a, b in zip(old, new, strict=True)))
+            p_values[:, classes] = ranks(-least, -smaller)
+        return p_values
 
 
 def ranks(held: np.ndarray, scores: np.ndarray) -> np.ndarray:

@@ -62,8 +62,8 @@ class Trained:
     @property
     def score(self) -> float:
         """Mean accuracy in the inner folds with the chosen C; NaN if nothing was held out."""
-        found = self.scores[self.best]
-        return float(found.mean()) if found.size else np.nan
+        scores = self.scores[self.best]
+        return float(scores.mean()) if scores.size else np.nan
 
 
 @dataclass(frozen=True)
@@ -104,27 +104,20 @@ class Trainer:
         for f, (learn, check) in enumerate(folds):
             # computed once for all penalties
             values = matrix(learn)
-            mine = [self._fit(values, learn, C) for C in candidates]
+            by_penalty = [self._fit(values, learn, C) for C in candidates]
             cut = _cut(values, check, learn)
-            decisions.append([self.problems.decision(one.of(cut)) for one in mine])
-            machines.append(mine if self.problems.scheme == "ovr" else [])  # pairs are many
-            scores[:, f] = [self._accuracy(d, check) for d in decisions[-1]]
+            decisions.append([self.problems.decision(machine.of(cut)) for machine in by_penalty])
+            machines.append(by_penalty if self.problems.scheme == "ovr" else [])  # pairs are many
+            scores[:, f] = [self._accuracy(decision, check) for decision in decisions[-1]]
             if self.calibrates:
                 distances.append(self._distances(values, learn)[0][check])
             report(f + 1, len(folds) + 1)
         best = int(scores.mean(axis=1).argmax()) if folds else 0
         if folds and is_cautious:
-            # the mean recall of the classes of each fold
-            recalls = np.empty_like(scores)
-            for f, (_, check) in enumerate(folds):
-                y = self.y[check]
-                for c, found in enumerate(decisions[f]):
-                    right = self.problems.predicted(found) == y
-                    recalls[c, f] = np.mean([right[y == k].mean() for k in np.unique(y)])
-            means = recalls.mean(axis=1)
+            means = self._recalls(folds, decisions).mean(axis=0)
             best = int(np.flatnonzero(means == means.max())[-1])
         C = candidates[best] if folds else min(candidates, key=lambda c: abs(log(c / FALLBACK)))
-        # nothing was held out, so nothing is known about the scale
+        # without folds nothing is known about the scale
         temperature, calibration = 1.0, None
         everything = np.arange(len(self.y))
         if folds:
@@ -136,8 +129,18 @@ class Trainer:
                 spread = self._distances(matrix(everything), everything)[1]
                 calibration = Calibration.of(decision, np.concatenate(distances), y, spread)
         margins = self._fit(matrix(None), everything, C)
-        kept = self._machines(folds, [mine[best] for mine in machines if mine])
+        kept = self._machines(folds, [by_penalty[best] for by_penalty in machines if by_penalty])
         return Trained(margins, float(C), temperature, scores, best, calibration, folds=kept)
+
+    def _recalls(self, folds: Folds, decisions: list[list[np.ndarray]]) -> np.ndarray:
+        """Return the mean recall of the classes, (n_folds, n_candidates)."""
+
+        def recall(decision: np.ndarray, y: np.ndarray) -> float:
+            right = self.problems.predicted(decision) == y
+            return float(np.mean([right[y == c].mean() for c in np.unique(y)]))
+
+        pairs = zip(decisions, folds, strict=True)
+        return np.array([[recall(d, self.y[check]) for d in fold] for fold, (_, check) in pairs])
 
     def chosen(self, values: Any, candidates: Sequence[float]) -> Trained:
         """Choose C in inner folds if there are several candidates; train on all sequences."""
@@ -174,14 +177,14 @@ class Trainer:
 
     def _machines(self, folds: Folds, used: list[Margins]) -> list[FoldMachine]:
         """Return the machines of the folds, if they have a coefficient for every sequence."""
-        found = []
-        for (learn, check), mine in zip(folds, used, strict=False):  # none are used of pairs
-            if len(mine.coefficients) != len(learn):  # coefficients of explicit features
+        kept = []
+        for (learn, check), machine in zip(folds, used, strict=False):  # none are used of pairs
+            if len(machine.coefficients) != len(learn):  # coefficients of explicit features
                 return []
-            coefficients = np.zeros((len(self.y), mine.coefficients.shape[1]))
-            coefficients[learn] = mine.coefficients
-            found.append(FoldMachine(check, coefficients, mine.intercepts))
-        return found
+            coefficients = np.zeros((len(self.y), machine.coefficients.shape[1]))
+            coefficients[learn] = machine.coefficients
+            kept.append(FoldMachine(check, coefficients, machine.intercepts))
+        return kept
 
     def _distances(self, values: Any, learn: np.ndarray) -> tuple[np.ndarray, Spread]:
         """Return relative distances of all sequences to the classes of `learn`, and the spread."""
@@ -212,7 +215,7 @@ def check_targets(
     y = column_or_1d(y, warn=True)
     # None or NaN among words is a missing label, not a class
     labels = y.tolist() if y.dtype == object else []
-    lacking = [i for i, one in enumerate(labels) if _is_missing(one)]
+    lacking = [i for i, label in enumerate(labels) if _is_missing(label)]
     if lacking:
         raise ValueError(
             f"y must have a label for every sequence, got {y[lacking[0]]!r} for sequence "
@@ -255,8 +258,8 @@ def weights_of_classes(class_weight: Any, classes: np.ndarray, counts: np.ndarra
             known = ", ".join(map(repr, places))
             raise ParameterError("class_weight", f"names {strange[0]!r}; the classes are {known}")
         class_weight = {places[label]: w for label, w in class_weight.items() if label in places}
-    every = np.repeat(np.arange(len(classes)), counts)
-    return compute_sample_weight(class_weight, every)[np.cumsum(counts) - 1]
+    codes = np.repeat(np.arange(len(classes)), counts)
+    return compute_sample_weight(class_weight, codes)[np.cumsum(counts) - 1]
 
 
 def check_groups(groups: Any, n_sequences: int) -> np.ndarray | None:
@@ -266,7 +269,7 @@ def check_groups(groups: Any, n_sequences: int) -> np.ndarray | None:
     groups = column_or_1d(np.asarray(groups, dtype=object))  # or NaN among text would be text
     if len(groups) != n_sequences:
         raise ValueError(f"groups must have {n_sequences} entries, got {len(groups)}.")
-    lacking = [i for i, one in enumerate(groups.tolist()) if _is_missing(one)]
+    lacking = [i for i, group in enumerate(groups.tolist()) if _is_missing(group)]
     if lacking:
         raise ValueError(
             f"groups must name the group of every sequence, got {len(lacking)} of {n_sequences} "

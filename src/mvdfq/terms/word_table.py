@@ -91,7 +91,8 @@ class WordTable(Short):
         # one part per thread: a sequence is read by one thread, so the order of its sum is fixed
         cuts = np.linspace(0, len(symbols), min(workers, len(symbols)) + 1).astype(int)
         parts = [symbols[a:b] for a, b in pairwise(cuts.tolist())]
-        return np.concatenate([found for _, found in run_in_order(self._margins, parts, workers)])
+        done = run_in_order(self._margins, parts, workers)
+        return np.concatenate([margins for _, margins in done])
 
     def _margins(self, symbols: Symbols) -> np.ndarray:
         margins, own, total = self._scores(symbols)
@@ -112,8 +113,8 @@ class WordTable(Short):
         present, longest = present_positions(symbols), int(symbols.lengths.max(initial=0))
         for g, table in enumerate(self.groups):
             if table.dense:
-                for block, found, squares in self._listed(table, symbols, present):
-                    margins[block] += found
+                for block, added, squares in self._listed(table, symbols, present):
+                    margins[block] += added
                     total[block] += squares
                     own[block] += self.group_weights[g] * squares
                 continue
@@ -145,9 +146,9 @@ class WordTable(Short):
             read = symbols.codes, offsets, present, [table.group], table.bases
             lists = lists_of_counts(*read, [table.first[:-1] * n_cells], n_levels)
             shape = len(offsets) - 1, n_rows
-            found, squares = np.zeros((len(lists[0]), values.shape[1])), np.empty(shape)
-            weigh(lists, lists[0], self.plan.root, values, found, squares.ravel())
-            yield slice(a, a + shape[0]), found.reshape(*shape, -1), squares
+            added, squares = np.zeros((len(lists[0]), values.shape[1])), np.empty(shape)
+            weigh(lists, lists[0], self.plan.root, values, added, squares.ravel())
+            yield slice(a, a + shape[0]), added.reshape(*shape, -1), squares
 
     @cached_property
     def group_weights(self) -> np.ndarray:

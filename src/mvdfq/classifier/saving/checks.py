@@ -64,7 +64,7 @@ def _check_classifier(clf: Any) -> None:
     require_array(clf, "train_y_", (None,), np.int64, 0, n_classes - 1)
     n = len(clf.train_y_)
     kept = [term.train.shape[0] for term in terms if term.train is not None]
-    require(all(n == one for one in kept), f"terms must keep {n} sequences, got {kept}")
+    require(all(n == size for size in kept), f"terms must keep {n} sequences, got {kept}")
     require_array(clf.sum_, "sketches", (n, width_of(terms)), np.int8)
     require_array(clf.sum_, "scales", (n,), np.float32, low=0)
     require_array(clf, "train_index_", (n,), np.int64)
@@ -142,10 +142,10 @@ def _check_fitted_kernel(value: Any) -> None:
 
 def _check_fitted_features(value: Any) -> None:
     require(hasattr(value.reader, "columns_"), "the features must be fitted, got no columns_")
-    size, one = value.reader.columns_.size, "one per word"
-    require_equal(len(value.coefficients), size, f"coefficients must have {{}} lines, {one}")
+    size, per_word = value.reader.columns_.size, "one per word"
+    require_equal(len(value.coefficients), size, f"coefficients must have {{}} lines, {per_word}")
     if value.kept is not None:
-        require_equal(value.kept.shape[1], size, f"kept must have {{}} columns, {one}")
+        require_equal(value.kept.shape[1], size, f"kept must have {{}} columns, {per_word}")
 
 
 def _check_fitted_words(value: Any) -> None:
@@ -174,9 +174,9 @@ def _check_values(term: Any, rows: np.ndarray) -> None:
     firsts = plan.first_slots(rows)
     wanted = "values must be a list of {} arrays, one per group of layouts"
     require_equal(len(values), len(firsts), wanted)
-    for first, one in zip(firsts, values, strict=True):
+    for first, weights in zip(firsts, values, strict=True):
         shape = int(first[-1]), len(plan.cells), term.intercepts.size
-        check_array(one, "values", shape, np.float32)
+        check_array(weights, "values", shape, np.float32)
 
 
 def _check_filter_bank(value: Any) -> None:

@@ -83,7 +83,7 @@ class TreeWriter:
         self.seen[id(value)] = number, value  # holding the value keeps its id unique
         if isinstance(value, sp.csr_array):
             arrays = value.data, value.indices, value.indptr
-            described = {"csr": [self._stored(one, where) for one in arrays]}
+            described = {"csr": [self._stored(array, where) for array in arrays]}
         elif not isinstance(value, np.ndarray):
             return {"number": number, **self._object(value, where)}
         elif value.dtype != object:

@@ -81,11 +81,11 @@ def records_of(path: Path) -> list[Record]:
 def from_biopython(sequences: Iterable[Any]) -> list[Record]:
     """Return Biopython's records, or its bare sequences, as records."""
     records = []
-    for i, one in enumerate(sequences, 1):
-        id = str(getattr(one, "id", i))
-        about = str(getattr(one, "description", "")).removeprefix(id).strip()
+    for i, record in enumerate(sequences, 1):
+        id = str(getattr(record, "id", i))
+        about = str(getattr(record, "description", "")).removeprefix(id).strip()
         about = "" if about.startswith("<unknown") else about
-        records.append(Record(i, f"{id} {about}".strip(), str(getattr(one, "seq", one))))
+        records.append(Record(i, f"{id} {about}".strip(), str(getattr(record, "seq", record))))
     return records
 
 
@@ -247,9 +247,9 @@ def read(source: Source, **options: Any) -> Dataset:
     """Read a file, several files or a folder; without other labels, files are classes."""
     files = list(source.files) or [source.path]
     if source.path.is_dir():
-        every = files_in(source.path)
-        files = [file for file in every if is_fasta(Glimpse(file))]
-        for file in (file for file in every if file not in files):
+        listed = files_in(source.path)
+        files = [file for file in listed if is_fasta(Glimpse(file))]
+        for file in (file for file in listed if file not in files):
             source.remark(f"passed over a file without sequences: {file.name}")
     parts = [read_fasta(file, skip_bad=source.skip_bad, **options) for file in files]
     if len(parts) == 1:

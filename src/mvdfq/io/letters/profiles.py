@@ -46,7 +46,7 @@ def read_profiles(path: str | Path, *, values: str = "log-odds", skip_bad: bool 
         stem = place.with_suffix("") if place.suffix == ".gz" else place
         folder = place.parts[0] if len(place.parts) > 1 else None
         only = stem.with_suffix("").as_posix() if len(profiles) == 1 else None
-        cases += [Case(one.values, folder, only or str(one.name)) for one in profiles]
+        cases += [Case(profile.values, folder, only or str(profile.name)) for profile in profiles]
         kinds[kind] = file
     if not cases:
         source.fail("no profile can be read", f"the first problem: {source.skipped[0].problem}")
@@ -154,9 +154,9 @@ def _read_one(source: Source, lines: Lines, model: "Model") -> Case:
                 wanted = f"expected 20 {model.what}, got {match[2][:40]!r}"
                 source.fail(f"line {number}: {wanted}")
             rows.append(values)
-    said = facts.get("LENG", "").partition(" ")[0]
-    if said and said != str(len(rows)):
-        source.fail(f"{len(rows)} positions, but LENG says {said}", "is the file complete?")
+    length = facts.get("LENG", "").partition(" ")[0]
+    if length and length != str(len(rows)):
+        source.fail(f"{len(rows)} positions, but LENG says {length}", "is the file complete?")
     if letters is None:
         source.fail("no line names the 20 amino acids", "is it of a nucleic acid?")
     if not rows:
@@ -167,7 +167,7 @@ def _read_one(source: Source, lines: Lines, model: "Model") -> Case:
 
 def _scores(text: str) -> list[float] | None:
     """Return the first 20 numbers, which minus signs may separate; -I is missing."""
-    scores = [np.nan if one == "-I" else float(one) for one in NUMBER.findall(text)[:20]]
+    scores = [np.nan if score == "-I" else float(score) for score in NUMBER.findall(text)[:20]]
     if len(scores) < 20 or NUMBER.sub("", text).strip():
         return None
     return scores if np.nanmax(np.abs([0, *scores])) <= LARGEST else None

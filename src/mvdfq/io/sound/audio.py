@@ -207,9 +207,9 @@ def _from_folders(root: Path, source: Source) -> list[Case]:
 
 def _pass_over(source: Source, files: Sequence[Path], what: str, why: str) -> None:
     """Say which files are not read, if any."""
-    few = ", ".join([*map(shown, files[:5]), *["..."] * (len(files) > 5)])
+    shown_files = ", ".join([*map(shown, files[:5]), *["..."] * (len(files) > 5)])
     if files:
-        source.remark(f"passed over {counted(len(files), what)} {why}: {few}")
+        source.remark(f"passed over {counted(len(files), what)} {why}: {shown_files}")
 
 
 def _below(root: Path, source: Source) -> tuple[list[Path], list[Path]]:
@@ -219,9 +219,9 @@ def _below(root: Path, source: Source) -> tuple[list[Path], list[Path]]:
     """
     folders, files = [], []
     walk = os.walk(root, onerror=lambda e: source.leave_out(decoding.unreadable(e.filename, e)))
-    for here, names, inside in walk:
+    for folder, names, inside in walk:
         names[:] = [name for name in names if not name.startswith(".")]
-        for path in (Path(here, name) for name in (*names, *inside) if not name.startswith(".")):
+        for path in (Path(folder, name) for name in (*names, *inside) if not name.startswith(".")):
             try:
                 check_inside(path, root)
             except ReadError as error:

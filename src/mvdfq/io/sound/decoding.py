@@ -98,8 +98,8 @@ def _without_aac(stream: BinaryIO, name: str) -> Iterator[BinaryIO]:
     with tempfile.TemporaryFile() as samples:
         done = subprocess.run(command, stdout=samples, stderr=subprocess.PIPE, check=False)
         if done.returncode or samples.tell() > MOST_DECODED - BLOCK:
-            said = done.stderr.decode(errors="replace").strip().splitlines()[-1:] or ["too long"]
-            raise ReadError(name, f"ffmpeg cannot decode the file ({said[0]})"[:300], MEND)
+            last = done.stderr.decode(errors="replace").strip().splitlines()[-1:] or ["too long"]
+            raise ReadError(name, f"ffmpeg cannot decode the file ({last[0]})"[:300], MEND)
         samples.seek(0)
         yield samples
 

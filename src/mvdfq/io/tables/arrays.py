@@ -42,10 +42,10 @@ def read_archive(source: Source, names: Sequence[str] = ()) -> dict[str, np.ndar
         zipfile.ZipFile(raw) as archive,
     ):
         files = [f"{name}.npy" for name in names]
-        every = [member for member in archive.infolist() if member.filename.endswith(".npy")]
-        members = [member for member in every if member.filename in files or not names]
+        listed = [member for member in archive.infolist() if member.filename.endswith(".npy")]
+        members = [member for member in listed if member.filename in files or not names]
         if len(members) < len(names):
-            source.fail(f"the arrays are {[m.filename[:-4] for m in every]}, expected {[*names]}")
+            source.fail(f"the arrays are {[m.filename[:-4] for m in listed]}, expected {[*names]}")
         total = sum(member.file_size for member in members)
         if total > source.max_bytes:
             source.fail(f"arrays of {total} bytes", "max_bytes allows more")
@@ -109,7 +109,7 @@ def read_npz(source: Source, time_first: bool = False, **named: Any) -> Dataset:
 def arrays_dataset(source: Source, arrays: Arrays, time_first: bool, named: Arrays) -> Dataset:
     """Return the data set of arrays that have common names, in one part or in two."""
     lower = {name.lower(): values for name, values in arrays.items()}
-    parts = {part: own for part in ("train", "test") if (own := _part(lower, part))}
+    parts = {part: members for part in ("train", "test") if (members := _part(lower, part))}
     if not parts:
         return _foreign(source, lower, time_first, named)
     ends = tuple(parts)
@@ -171,12 +171,12 @@ def _dataset(
 
 def _part(arrays: Arrays, part: str) -> dict[str, np.ndarray]:
     """Return the arrays of one part under short names: ``x_train`` and ``train_x`` become ``x``."""
-    own = {}
+    members = {}
     for name, values in arrays.items():
         for short in (name.removeprefix(part), name.removesuffix(part)):
             if short != name:
-                own[short.strip("_")] = values
-    return own if any(name in own for name in VALUES) else {}
+                members[short.strip("_")] = values
+    return members if any(name in members for name in VALUES) else {}
 
 
 def _foreign(
@@ -269,11 +269,11 @@ def write_npz(
     X = check_sequences(X)
     per = {"y": y, "names": names, "groups": groups, "split": split}
     arrays: dict[str, Any] = {MARK: np.int64(1), "data": X.data, "offsets": X.offsets}
-    arrays |= {key: _to_write(key, one, len(X)) for key, one in per.items() if one is not None}
+    arrays |= {key: _to_write(key, kept, len(X)) for key, kept in per.items() if kept is not None}
     arrays |= {"channel_names": X.channel_names, "sampling_rate": X.sampling_rate}
     arrays["symbolic"] = X.symbolic or None
     with replacing(Path(path)) as file:
-        np.savez_compressed(file, **{key: one for key, one in arrays.items() if one is not None})
+        np.savez_compressed(file, **{key: kept for key, kept in arrays.items() if kept is not None})
 
 
 def _to_write(key: str, values: Any, n: int) -> np.ndarray:

@@ -160,9 +160,10 @@ def _in_a_process(source: Source, unpacked: int) -> dict[str, Any]:
     command = [sys.executable, "-c", f"from {__name__} import send; send()"]
     done = subprocess.run([*command, str(source.path), str(unpacked)], capture_output=True)
     if done.returncode:
-        said = done.stderr.decode(errors="replace").strip().rpartition("\n")[2].partition(": ")[2]
-        damaged = f"the file is damaged or cut short ({said or 'its reader crashed'})"
-        source.fail(said if said.startswith("variable ") else damaged)
+        last = done.stderr.decode(errors="replace").strip().rpartition("\n")[2]
+        problem = last.partition(": ")[2]
+        damaged = f"the file is damaged or cut short ({problem or 'its reader crashed'})"
+        source.fail(problem if problem.startswith("variable ") else damaged)
     variables: dict[str, Any] = {}
     for key, values in np.load(BytesIO(done.stdout)).items():
         name, is_cell, _ = key.partition("/")

@@ -62,8 +62,8 @@ class Roles:
         parts += [] if "time" in self.places else ["time: the order of the rows"]
         parts += ["a sequence: a run of rows with one label"] if self.has_runs else []
         taken = {*self.places.values(), *self.channels}
-        rest = [name for i, name in enumerate(self.header) if i not in taken and (name or not i)]
-        parts += [f"channels {some(self.names)}"] + ([f"left out {some(rest)}"] if rest else [])
+        unused = [name for i, name in enumerate(self.header) if i not in taken and (name or not i)]
+        parts += [f"channels {some(self.names)}"] + ([f"left out {some(unused)}"] if unused else [])
         return "; ".join(parts)
 
 
@@ -161,8 +161,8 @@ def _named(source: Source, key: str, wish: str | int, header: Names) -> int:
 
 def how_to_name(key: str, header: Names) -> str:
     """Return a hint for a column that is not there."""
-    one = "; if the file holds one sequence, pass format='csv-folder'" if key == "id" else ""
-    return f"{key}=NAME names one of {some(header)}{one}"
+    single = "; if the file holds one sequence, pass format='csv-folder'" if key == "id" else ""
+    return f"{key}=NAME names one of {some(header)}{single}"
 
 
 def _plain(name: str) -> str:
@@ -173,10 +173,10 @@ def known_places(key: str, header: Names) -> Iterator[int]:
     """Yield columns with a known name, the best first; ``label`` comes before ``label_id``."""
     plain = [_plain(name) for name in header]
     for name in NAMES[key]:
-        yield from (i for i, one in enumerate(plain) if one == name)
+        yield from (i for i, text in enumerate(plain) if text == name)
     for name in NAMES[key]:
-        for i, one in enumerate(plain):
-            if one.startswith(name) and SUFFIX.fullmatch(one, len(name)):
+        for i, text in enumerate(plain):
+            if text.startswith(name) and SUFFIX.fullmatch(text, len(name)):
                 yield i
 
 
@@ -211,8 +211,8 @@ def _is_bare_series(roles: Roles, rows: Sequence[Names]) -> bool:
     """Is this one series: no header, label or id, few columns, and a first column that rises?"""
     n = len(roles.header)
     bare = list(roles.header) == list(map(str, range(n))) and not {"id", "label"} & {*roles.places}
-    few = 1 < n <= min(FEW, len(rows) // 2)
-    return bare and few and _rises([row[0] for row in rows], None, strictly=True)
+    repeats = 1 < n <= min(FEW, len(rows) // 2)
+    return bare and repeats and _rises([row[0] for row in rows], None, strictly=True)
 
 
 def counts_rows(i: int, header: Names, cells: Sequence[str], ids: Any = None) -> bool:
@@ -260,8 +260,8 @@ def layout_of(table: Any, columns: Columns) -> str | None:
     apart = {i for i, name in enumerate(rows[0]) if name in named}
     roles = None
     with suppress(ReadError):  # the reader will say that a column that the user names is not there
-        for one in (Columns(), columns):
-            roles = one.find(Source(Path("table")), table.header, body)
+        for known in (Columns(), columns):
+            roles = known.find(Source(Path("table")), table.header, body)
     if roles is not None and body:
         apart |= {*roles.places.values()}
         ids = [row[roles.places["id"]] for row in body] if "id" in roles.places else []

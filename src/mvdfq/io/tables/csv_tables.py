@@ -234,12 +234,12 @@ def _without_notes(lines: Sequence[str], marks: str = MARKS) -> tuple[list[str],
         if line and line[0] not in "#%" and not match:
             break
         lines[i], told = "", match[1] if match else told
-    said = [line for line in lines if line.strip()]
+    filled = [line for line in lines if line.strip()]
     # The mark that separates most numbers, of equals the rarer: 1,5;2,5 has two cells.
     scores = {
-        mark: sum(bool(NUMBER.fullmatch(c.strip())) for line in said for c in line.split(mark))
+        mark: sum(bool(NUMBER.fullmatch(c.strip())) for line in filled for c in line.split(mark))
         for mark in marks
-        if said and mark in said[0].strip()
+        if filled and mark in filled[0].strip()
     }
     # One column of numbers with decimal commas: the name above it holds no comma.
     return lines, told or max(scores, key=scores.__getitem__, default=";")

@@ -271,10 +271,10 @@ class Growing:
         if self.columns.channels is None:
             y = table["label"][starts] if "label" in table else None
             telling = [name for name, value in still.items() if y is not None and _tells(value, y)]
-            what = f"{some(telling)} never changes within a sequence and tells the class"
+            telling_text = f"{some(telling)} never changes within a sequence and tells the class"
             if telling and len(telling) == len(self.channels):
-                self.source.fail(f"no other channel than {what}", KEPT)
-            told += [f"left out: {what}; {KEPT}"] if telling else []
+                self.source.fail(f"no other channel than {telling_text}", KEPT)
+            told += [f"left out: {telling_text}; {KEPT}"] if telling else []
             self.roles = self.roles.without(telling)
             told += self._find_clock(table, starts, words)
         held = {name: ~np.isnan(table[f":{name}"]) for name in still if name in self.channels}

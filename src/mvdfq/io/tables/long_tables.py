@@ -125,8 +125,8 @@ def read_memory(
     """Read a table, or tables of one series each; without options a label needs its name."""
     source = Source(TABLE) if source is None else source
     if isinstance(X, list | tuple):
-        is_records = all(isinstance(one, Mapping) for one in X)
-        cells = chain.from_iterable(one.values() for one in X if is_records)
+        is_records = all(isinstance(item, Mapping) for item in X)
+        cells = chain.from_iterable(item.values() for item in X if is_records)
         is_one = is_records and not any(map(_is_series, cells))
         X = by_column(X) if is_one else {f"{TABLE} {i}": table for i, table in enumerate(X)}
     # a Dataset of xarray is a mapping, too
@@ -261,7 +261,7 @@ def read_csv_folder(source: Source, elsewhere: bool = False, **options: Any) -> 
         hint = "make one folder per class, or pass labels=TABLE or label_pattern='/([^/.]+)'"
         source.fail("files must all lie in the folder, or all in sub-folders of the folder", hint)
     facts = [{"label": path.parent.name} if by_folder else {} for _, path in named]
-    tables = [(*one, table_of, told) for one, told in zip(named, facts, strict=True)]
+    tables = [(*about, table_of, told) for about, told in zip(named, facts, strict=True)]
     return series_dataset(source, columns, tables)
 
 

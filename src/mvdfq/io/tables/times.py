@@ -57,7 +57,7 @@ def moments(times: Sequence[str]) -> np.ndarray:
     days = [DAY.fullmatch(time) for time in times]
     # 12/31/2020 is American, 31/12/2020 is not; with points and dashes the day comes first.
     american = not any(day and (day[2] != "/" or int(day[1]) > 12) for day in days)
-    iso = [_iso(*one, american) for one in zip(times, days, strict=True)]
+    iso = [_iso(*pair, american) for pair in zip(times, days, strict=True)]
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of time zones, which NumPy reads right
@@ -135,7 +135,7 @@ def at_one_rate(source: Source, X: Sequences, seconds: list[Any], rate: float | 
         source.remark(f"{told}; resample={middle:g} brings all sequences to one rate")
         return X
     steps = (np.diff(times) for times in known)
-    uneven = sum(bool(one.size and one.max() > GAP * np.median(one)) for one in steps)
+    uneven = sum(bool(gaps.size and gaps.max() > GAP * np.median(gaps)) for gaps in steps)
     source.remark(f"sampling rate from the times: {middle:g} rows per second")
     if uneven:
         told = f"{uneven} of {len(X)} sequences have gaps in time, but rows count as evenly spaced"

@@ -31,6 +31,17 @@ def series(path, n=30, rate=0.3):
     return path
 
 
+def test_cells_of_a_table_of_labels_may_hold_spaces(tmp_path):
+    data, table = fasta(tmp_path / "all.fa", 4), tmp_path / "labels.csv"
+    # numbers after spaces must not make the space the mark between columns
+    rows = [f"s{i},part {i % 2},run {i}" for i in range(4)]
+    table.write_text("\n".join(["sequence name,label,group of run", *rows]))
+    read_data = read(data, labels=table)
+    assert read_data.y.tolist() == ["part 0", "part 1"] * 2
+    table.write_text("\n".join(f"s{i} {i % 2}" for i in range(4)))
+    assert read(data, labels=table).y.tolist() == ["0", "1"] * 2
+
+
 # FASTA
 
 
@@ -584,6 +595,6 @@ def test_a_table_of_labels_is_read_once(tmp_path, monkeypatch):
     write_npz(tmp_path / "a.npz", X, names=[f"s{i}" for i in range(20)])
     (tmp_path / "labels.csv").write_text("name,label\n" + "".join(f"s{i},a\n" for i in range(12)))
     calls, real = [], labelling.rows_of
-    monkeypatch.setattr(labelling, "rows_of", lambda source: calls.append(source) or real(source))
+    monkeypatch.setattr(labelling, "rows_of", lambda *told: calls.append(told) or real(*told))
     data = read(tmp_path / "a.npz", labels=tmp_path / "labels.csv", skip_bad=True)
     assert (len(data), len(data.skipped), len(calls)) == (12, 8, 1)

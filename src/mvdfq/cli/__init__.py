@@ -10,7 +10,7 @@ from typing import Any
 __all__ = ["INTERRUPTED", "main"]
 
 INTERRUPTED = 130
-SAID = "error: interrupted.\n"
+INTERRUPT_MESSAGE = "error: interrupted.\n"
 
 
 def main() -> None:
@@ -25,13 +25,13 @@ def main() -> None:
 
         run()
     except KeyboardInterrupt:
-        sys.stderr.write(SAID)
+        sys.stderr.write(INTERRUPT_MESSAGE)
         sys.exit(INTERRUPTED)
 
 
 def _end_at_once(number: int, frame: Any) -> None:
     """End without a traceback: outside of commands there is nothing to lose or to tidy up."""
-    os.write(2, SAID.encode())
+    os.write(2, INTERRUPT_MESSAGE.encode())
     os._exit(INTERRUPTED)
 
 

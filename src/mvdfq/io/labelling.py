@@ -13,7 +13,7 @@ import numpy as np
 from mvdfq.io.dataset import Dataset
 from mvdfq.io.source import KNOWN, ReadError, Source, compiled
 from mvdfq.io.tables.column_roles import NAMES, Columns, some
-from mvdfq.io.tables.csv_tables import is_value, rows_of
+from mvdfq.io.tables.csv_tables import MARKS, is_value, rows_of
 
 Found = list[str | None]
 Rows = list[list[str]]
@@ -89,7 +89,10 @@ class Elsewhere:
         if isinstance(self.labels, Mapping):
             return ["id", "label"], [[str(key), str(label)] for key, label in self.labels.items()]
         source = Source(Path(self.labels))
-        rows = [row for _, row in rows_of(source)]
+        # a label may hold spaces, which separate columns only if no other mark does
+        _, first = next(source.content(), (0, ""))
+        marks = MARKS.replace(" ", "") if SEPARATOR.search(first) else MARKS
+        rows = [row for _, row in rows_of(source, marks)]
         if not rows:
             source.fail("the table holds no labels")
         width = max(map(len, rows))
@@ -119,7 +122,7 @@ class Elsewhere:
         key = int(np.argmin([column.count(None) for column in matches]))
         if not any(matches[key]):
             is_table = isinstance(labels, Mapping)
-            if is_table or any(SEPARATOR.search(line) for _, line in where.said()):
+            if is_table or any(SEPARATOR.search(line) for _, line in where.content()):
                 problem = f"no column holds names such as {names[0]!r}"
                 where.fail(problem, f"a row of the table is {some(rows[-1])}")
             # one label per line, which may hold spaces, in the order of the sequences

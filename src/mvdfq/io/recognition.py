@@ -50,7 +50,7 @@ class Format:
         if isinstance(self.sniff, str):
             return any(name.endswith(self.sniff) for name in look.members)
         if isinstance(self.sniff, re.Pattern):
-            return bool(look.said and self.sniff.match(look.said[0]))
+            return bool(look.content and self.sniff.match(look.content[0]))
         return self.sniff(look)
 
 
@@ -156,7 +156,7 @@ def _not_recognised(path: Path, names: str) -> ReadError:
     table = glimpsed(glimpse)
     if table is not None and len(table.header) > 1:
         columns = some(table.header)
-        is_text = re.search(r"[,;\t|]", glimpse.said[0]) and not any(map(is_value, table.header))
+        is_text = re.search(r"[,;\t|]", glimpse.content[0]) and not any(map(is_value, table.header))
         if is_text and not table.sample:
             return ReadError(file, long_tables.NO_ROWS, f"the columns are {columns}")
         if table.sample and path.is_file():

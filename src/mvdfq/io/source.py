@@ -192,7 +192,7 @@ class Source:
             self.fail(f"the compressed text is damaged or cut short ({error})")
         self.tell(size, size)
 
-    def said(self, comments: str = "#%") -> Iterator[tuple[int, str]]:
+    def content(self, comments: str = "#%") -> Iterator[tuple[int, str]]:
         """Yield the lines, numbered and stripped, without blank lines and comments."""
         stripped = ((number, line.strip()) for number, line in self.lines())
         return ((number, line) for number, line in stripped if line and line[0] not in comments)
@@ -281,7 +281,7 @@ class Glimpse:
         return lines if len(head) < LOOK or len(lines) < 2 else lines[:-1]
 
     @cached_property
-    def said(self) -> list[str]:
+    def content(self) -> list[str]:
         """The first lines, stripped, without blank lines and comments (``#`` or ``%``)."""
         return [line for line in map(str.strip, self.lines) if line and line[0] not in "#%"]
 

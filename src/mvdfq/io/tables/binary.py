@@ -108,7 +108,7 @@ def read_excel(source: Source, **options: Any) -> Dataset:
 
 def is_json(glimpse: Glimpse) -> bool:
     """Does the file begin like a JSON list or object, as a table in JSON does?"""
-    first = next(iter(glimpse.said), "")
+    first = next(iter(glimpse.content), "")
     return first[:1] == "{" or (first[:1] == "[" and first[1:].lstrip()[:1] in ("{", "[", ""))
 
 

@@ -168,7 +168,7 @@ def glimpsed(glimpse: Glimpse) -> Table | None:
     """Return the table at the beginning of a file; None if the text is not a table of numbers."""
     source = Source(glimpse.path)
     try:
-        table = table_of(source, _rows(source, *_without_notes(glimpse.said[:LOOK])))
+        table = table_of(source, _rows(source, *_without_notes(glimpse.content[:LOOK])))
     except ReadError:
         return None
     return None if "file_name" in table.header else table

@@ -153,7 +153,7 @@ class _Header:
 
 def read_arff(source: Source, label: str | int | None = "label") -> Dataset:
     """Read an .arff file: besides the label, one relational attribute or numeric attributes."""
-    lines, header = source.said(comments="%"), _Header()
+    lines, header = source.content(comments="%"), _Header()
     read_header(source, lines, header.note)
     place = header.label_place(source, label)
     return gather(source, lines, partial(_arff_case, header.names, place))

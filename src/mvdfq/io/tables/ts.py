@@ -28,7 +28,7 @@ KEY = re.compile(rf"@({'|'.join((*FLAGS, *SIZES, *OTHERS))})\b", re.IGNORECASE)
 
 def read_ts(source: Source) -> Dataset:
     """Read a .ts file; its times tell the rate."""
-    lines, header = source.said(), _Header()
+    lines, header = source.content(), _Header()
     read_header(source, lines, header.note)
     data = gather(source, lines, header.case)
     if not header.steps:

@@ -136,8 +136,9 @@ def learn(clf: Any, training: Training, progress: Progress) -> Learned:
             trainer = replace(trainer, groups=relatives(values, trainer.y, trainer.n_folds))
     with progress.stage("machines") as report:
         trained = trainer(total.matrix, training.chosen.C, report)
-    losses = _lost(total, trained, trainer, training.X.n_rows)
-    fitted = total.finish(trained.margins)
+    # a card finishes the terms while the host judges the channels
+    finished = meanwhile(partial(total.finish, trained.margins))
+    losses, fitted = _lost(total, trained, trainer, training.X.n_rows), finished()
     if not fitted.knows_means(trainer.problems.n_classes):
         trained = replace(trained, calibration=None)
     return Learned(fitted, trained, np.arange(len(trainer.y)), losses)

@@ -172,7 +172,8 @@ class SequenceMap(TransformerMixin, BaseEstimator):
             )
         if isinstance(collection, Symbols):
             # with the alphabets of `fit`, codes beyond them are symbols that `fit` did not see
-            collection = replace(collection, n_symbols=self.n_symbols_)
+            # `held`: what is on a card stays there
+            collection = replace(collection, data=collection.held, n_symbols=self.n_symbols_)
         return self._in_use(collection)
 
     def _rows_in_use(self, collection: Ragged) -> np.ndarray:

@@ -50,19 +50,11 @@ def rows_cut(
             low, high = values.min(initial=np.inf), values.max(initial=-np.inf)
             yield low, high, cuts(values, n_bins, same) if values.size else np.empty(0)
         return
-    ordered, found = card.quantiles(rows, n_bins, device)
-    n, low, high = found[:, :3].T
+    n, low, high, *neighbours = card.quantiles(rows, n_bins, (same, SMALL), device)
     low, high = np.where(n > 0, low, np.inf), np.where(n > 0, high, -np.inf)
-    before, at = np.hsplit(found[:, 3:], 2)
-    constant, near = is_constant(low, high), same * np.maximum(np.abs(low), np.abs(high))
-    # equal values around a quantile: the cut must be searched for beside them, on the host
-    repeats = (at - before <= np.minimum(near, SMALL * high - SMALL * low)[:, None]).any(axis=1)
-    between = _between(before, at)
-    for r, row in enumerate(ordered):
-        inner = between[r, :0] if constant[r] else between[r]
-        if repeats[r] and not constant[r]:
-            inner = cuts(on_host(row[: int(n[r])]), n_bins, same)
-        yield low[r], high[r], inner
+    constant, between = is_constant(low, high), _between(*neighbours)
+    for r, inner in enumerate(between):
+        yield low[r], high[r], inner[:0] if constant[r] else inner
 
 
 def cuts(values: np.ndarray, n_bins: int, share: float = SAME) -> np.ndarray:

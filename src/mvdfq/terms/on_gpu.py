@@ -101,8 +101,8 @@ def column_sums(
     parts = []
     for part in shares.split(COLUMNS, dim=1):  # doubles take twice the memory
         x = part.double()
-        parts.append((often @ (part != 0).double(), often @ x, often @ x.square()))
-    held, total, squares = (to_host(torch.cat(found)) for found in zip(*parts, strict=True))
+        parts.append(torch.stack([often @ (part != 0).double(), often @ x, often @ x.square()]))
+    held, total, squares = to_host(torch.cat(parts, dim=1))
     return held, total, squares
 
 
@@ -118,12 +118,17 @@ def features(
     return z
 
 
-def product(z: torch.Tensor, factor: np.ndarray | None) -> np.ndarray:
+def zeros(shape: tuple[int, ...], device: str) -> torch.Tensor:
+    """Return doubles to add to."""
+    return torch.zeros(shape, dtype=torch.float64, device=device)
+
+
+def product(z: torch.Tensor, factor: np.ndarray | None) -> torch.Tensor:
     """Return ``z @ z.T``, of columns times their factors."""
     if factor is not None:
         z = z * to_device(factor.astype(np.float32), str(z.device))
     with full_precision():
-        return to_host(z @ z.T)
+        return z @ z.T
 
 
 def weighed(shares: torch.Tensor, weights: np.ndarray) -> np.ndarray:
@@ -157,7 +162,7 @@ def between(z: torch.Tensor, members: np.ndarray, shares: np.ndarray) -> np.ndar
 
 def held_out(
     z: torch.Tensor, row: np.ndarray, folds: list[Any], coefficients: np.ndarray, shares: np.ndarray
-) -> Iterator[np.ndarray]:
+) -> Iterator[torch.Tensor]:
     """Yield what channels add to the margins of the sequences that each fold checks.
 
     `row` is the row of each column, `coefficients` are those of all folds side by side, `shares`
@@ -170,16 +175,16 @@ def held_out(
         parts = to_device(shares.astype(np.float32), device)[to_device(row, device), None]
         for fold, weights in zip(folds, learned, strict=True):
             sums = z[to_device(fold.check, device)] @ (weights[:, :, None] * parts).flatten(1)
-            yield to_host(sums.reshape(len(fold.check), weights.shape[1], -1))
+            yield sums.reshape(len(fold.check), weights.shape[1], -1)
 
 
-def projected(z: torch.Tensor, matrix: Any) -> np.ndarray:
+def projected(z: torch.Tensor, matrix: Any) -> torch.Tensor:
     """Return ``z @ matrix`` of a `projection`: one entry per line of the matrix."""
     places = to_device(matrix.indices.astype(np.int64), str(z.device))
     signs = to_device(matrix.data, str(z.device))
-    out = torch.zeros((len(z), matrix.shape[1]), dtype=torch.float64, device=z.device)
+    out = zeros((len(z), matrix.shape[1]), str(z.device))
     # in doubles, so that the order of the additions, which changes, is invisible
     parts = z.split(COLUMNS, dim=1), places.split(COLUMNS), signs.split(COLUMNS)
     for part, where, sign in zip(*parts, strict=True):
         out.index_add_(1, where, (part * sign).double())
-    return to_host(out.float())
+    return out

@@ -18,7 +18,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from mvdfq._engines import shares as loops
-from mvdfq._engines.choice import current_engine, side_by_side
+from mvdfq._engines.choice import current_engine, on_host, side_by_side
 from mvdfq._utils.checks import parse_memory
 from mvdfq._utils.short import Short
 from mvdfq._utils.threads import run_in_order
@@ -143,8 +143,8 @@ class StandardFitting:
         workers: int = 1,
     ) -> None:
         self.pieces, self.y, self.make, self.weight = pieces, y, make, work.sample_weight
-        self.values: Any = np.zeros((len(y), len(y)))
-        weighed = np.zeros_like(self.values) if len(y) <= MOST_WEIGHED else None
+        values = _zeros((len(y), len(y)))
+        weighed = _zeros((len(y), len(y))) if len(y) <= MOST_WEIGHED else None
         self.scales: list[Scale] = []
         self.told: list[np.ndarray] = []
         self._kept: list[Any] = []
@@ -156,7 +156,7 @@ class StandardFitting:
         else:
             measured = (found for _, found in run_in_order(measure, pieces, workers))
         for scale, z, product, told, more in measured:
-            self.values += product
+            values += product
             if weighed is not None:
                 weighed += more
             self.scales.append(scale)
@@ -167,7 +167,8 @@ class StandardFitting:
         # out, and the sum divides by the size
         self.size: float = max(sum(scale.kept.size for scale in self.scales), 1)
         size = float(sum(told.sum() for told in self.told)) or 1.0
-        self.weighed = None if weighed is None else (weighed, size)
+        self.values: Any = on_host(values)
+        self.weighed = None if weighed is None else (on_host(weighed), size)
 
     def release(self) -> None:
         """Give up the kernel matrices, which are part of the sum now."""
@@ -210,12 +211,12 @@ class StandardFitting:
 
     def sketch(self, name: str) -> np.ndarray:
         """Return the sketches of the training sequences."""
-        found, first = np.zeros((len(self.y), WIDTH), np.float32), 0
+        sketch, first = _zeros((len(self.y), WIDTH)), 0
         for _, scale, z in self._features():
             matrix = projection(name, first + scale.kept)
-            found += z @ matrix if _is_on_host(z) else on_gpu().projected(z, matrix)
+            sketch += z @ matrix if _is_on_host(z) else on_gpu().projected(z, matrix)
             first += scale.mean.size
-        return found
+        return on_host(sketch).astype(np.float32)
 
     def held_out(self, folds: list[FoldMachine], n_channels: int) -> np.ndarray:
         """Return what channels add to margins of sequences that their machine did not learn from.
@@ -223,7 +224,7 @@ class StandardFitting:
         The result is (n_judged, n_columns, n_channels), in the order of the folds.
         """
         shape = folds[0].coefficients.shape[1], n_channels
-        out = [np.zeros((len(fold.check), *shape)) for fold in folds]
+        out = [_zeros((len(fold.check), *shape)) for fold in folds]
         # single precision: the features have no more digits
         both = np.hstack([fold.coefficients for fold in folds]).astype(np.float32)
         encoders: Any = None
@@ -249,7 +250,7 @@ class StandardFitting:
                 else:
                     sums = np.stack([mine[:, a:b] @ found[a:b] for a, b in cuts], axis=2)
                     added += sums @ shares[starts]
-        return np.concatenate(out)
+        return np.concatenate([*map(on_host, out)])
 
 
 @dataclass(frozen=True, repr=False)
@@ -364,6 +365,12 @@ def _product(z: Any, factor: np.ndarray | None = None) -> np.ndarray:
         return on_gpu().product(z, factor)
     z = z if factor is None else z * factor.astype(np.float32)
     return z @ z.T
+
+
+def _zeros(shape: tuple[int, ...]) -> Any:
+    """Return doubles to add up what pieces have: on a card, a tensor, since each copy waits."""
+    engine = current_engine()
+    return on_gpu().zeros(shape, engine.device) if engine.name == "gpu" else np.zeros(shape)
 
 
 def _is_on_host(values: Any) -> bool:

@@ -14,8 +14,10 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.optimize import minimize_scalar
 from scipy.special import log_softmax
+from sklearn import config_context
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC, LinearSVC
+from sklearn.utils import assert_all_finite
 
 from mvdfq._engines.choice import current_engine
 from mvdfq._utils.short import Short
@@ -104,6 +106,8 @@ def fit_margins(
 ) -> Margins:
     """Solve every problem; dense `values` are kernel values, sparse `values` are features."""
     used = np.flatnonzero(sample_weight > 0)
+    if not sp.issparse(values):  # once, not once per problem
+        assert_all_finite(values, input_name="kernel matrix")
     # SVC solves all pairs by itself if every class has members
     if len(problems.pairs) > problems.n_classes and len(np.unique(y[used])) == problems.n_classes:
         if not sp.issparse(values):
@@ -136,7 +140,7 @@ def fit_margins(
 def _fit_kernel(K, used, labels, C, sample_weight, random_state) -> SVC:
     K = K if len(used) == len(K) else K[np.ix_(used, used)]
     options = {"kernel": "precomputed", "C": C, "random_state": random_state}
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), config_context(assume_finite=True):
         warnings.simplefilter("ignore", ConvergenceWarning)
         svc = SVC(**options, tol=TOLERANCE, max_iter=MOST_STEPS * len(used))
         svc.fit(K, labels, sample_weight)

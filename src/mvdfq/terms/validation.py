@@ -3,6 +3,7 @@
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from math import log
 from numbers import Real
 from typing import Any
@@ -13,6 +14,7 @@ from sklearn.utils import assert_all_finite, column_or_1d, compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight
 
+from mvdfq._engines.choice import side_by_side
 from mvdfq._utils.errors import ParameterError
 from mvdfq._utils.threads import Report
 from mvdfq.terms.svm import FoldMachine, Margins, Problems, fit_margins, fit_temperature
@@ -37,7 +39,8 @@ class Cautious(tuple[float, ...]):
     """
 
 
-Folds = list[tuple[np.ndarray, np.ndarray]]
+Fold = tuple[np.ndarray, np.ndarray]
+Folds = list[Fold]
 
 
 @dataclass(frozen=True)
@@ -99,19 +102,14 @@ class Trainer:
         weights = np.bincount(self.y, weights=self.sample_weight)
         if is_cautious and weights.min() >= EVEN * weights.sum():
             candidates = candidates[:1]
-        machines, decisions, distances = [], [], []
+        done: list[Any] = []
+        for of_fold in side_by_side(partial(self._of_fold, matrix, candidates), folds):
+            done.append(of_fold)
+            report(len(done), len(folds) + 1)
+        machines, decisions, distances = zip(*done, strict=True) if done else ((), (), ())
         scores = np.empty((len(candidates), len(folds)))
-        for f, (learn, check) in enumerate(folds):
-            # computed once for all penalties
-            values = matrix(learn)
-            by_penalty = [self._fit(values, learn, C) for C in candidates]
-            cut = _cut(values, check, learn)
-            decisions.append([self.problems.decision(machine.of(cut)) for machine in by_penalty])
-            machines.append(by_penalty if self.problems.scheme == "ovr" else [])  # pairs are many
-            scores[:, f] = [self._accuracy(decision, check) for decision in decisions[-1]]
-            if self.calibrates:
-                distances.append(self._distances(values, learn)[0][check])
-            report(f + 1, len(folds) + 1)
+        for f, (_, check) in enumerate(folds):
+            scores[:, f] = [self._accuracy(decision, check) for decision in decisions[f]]
         best = int(scores.mean(axis=1).argmax()) if folds else 0
         if folds and is_cautious:
             means = self._recalls(folds, decisions).mean(axis=0)
@@ -132,7 +130,22 @@ class Trainer:
         kept = self._machines(folds, [by_penalty[best] for by_penalty in machines if by_penalty])
         return Trained(margins, float(C), temperature, scores, best, calibration, folds=kept)
 
-    def _recalls(self, folds: Folds, decisions: list[list[np.ndarray]]) -> np.ndarray:
+    def _of_fold(
+        self, matrix: Callable[[np.ndarray], Any], candidates: Sequence[float], fold: Fold
+    ) -> tuple[list[Margins], list[np.ndarray], np.ndarray | None]:
+        """Return the machines of a fold, decisions by penalty, and distances of held-out sequences.
+
+        No machines of pairs of classes: there are many, and nobody asks for them.
+        """
+        learn, check = fold
+        values = matrix(learn)  # computed once for all penalties
+        machines = [self._fit(values, learn, C) for C in candidates]
+        cut = _cut(values, check, learn)
+        decisions = [self.problems.decision(machine.of(cut)) for machine in machines]
+        distances = self._distances(values, learn)[0][check] if self.calibrates else None
+        return machines if self.problems.scheme == "ovr" else [], decisions, distances
+
+    def _recalls(self, folds: Folds, decisions: Sequence[list[np.ndarray]]) -> np.ndarray:
         """Return the mean recall of the classes, (n_folds, n_candidates)."""
 
         def recall(decision: np.ndarray, y: np.ndarray) -> float:

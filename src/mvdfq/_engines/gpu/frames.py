@@ -98,20 +98,30 @@ def spread_of_frames(data: Any, device: str) -> tuple[np.ndarray, np.ndarray, np
     return to_host(mean), bounds(data, device), to_host(centred @ centred.T)
 
 
-def quantiles(rows: Any, n_bins: int, device: str) -> tuple[torch.Tensor, np.ndarray]:
-    """Return sorted rows, and what `cuts` reads of each of them, row by row.
+def quantiles(rows: Any, n_bins: int, same: tuple[float, float], device: str) -> list[np.ndarray]:
+    """Return what `cuts` of `symbols/bins.py` reads of each row, for all rows at once.
 
-    That is the number of values, the smallest and the largest, and the values before and at the
-    places of the cuts. NaN come last.
+    The result is the number of values, the least and the largest, (n_rows,), and the values
+    before and at the places of the cuts, (n_rows, n_bins - 1). `same` are the shares of the largest
+    value and of the range up to which two values are the same value.
     """
     ordered = sent_once(rows, device).sort(dim=1).values
-    n = (~ordered.isnan()).sum(1, keepdim=True)
+    missing = ordered.isnan()
+    n, ordered = (~missing).sum(1, keepdim=True), ordered.masked_fill(missing, torch.inf)
+    low, high = ordered[:, :1], ordered.gather(1, (n - 1).clamp(min=0))
     steps = torch.arange(1, n_bins, device=device)
-    place = -(-steps * (n - 1) // n_bins)  # rounded up
-    last = ordered.shape[1] - 1
-    read = [torch.zeros_like(n), (n - 1).clamp(min=0), (place - 1).clamp(min=0)]
-    found = ordered.gather(1, torch.cat([*read, place.clamp(0, last)], dim=1))
-    return ordered, to_host(torch.cat([n, found], dim=1))
+    place = (-(-steps * (n - 1) // n_bins)).clamp(min=0)  # rounded up
+    of_largest, of_range = same
+    near = of_largest * torch.maximum(low.abs(), high.abs())
+    near, at = torch.minimum(near, of_range * high - of_range * low), ordered.gather(1, place)
+    # where no values around a place are the same, the place stays where it is
+    first = torch.searchsorted(ordered, at - near)
+    last = torch.searchsorted(ordered, at + near, right=True)
+    goes_up = (first == 0) | ((last < n) & (last - place < place - first))
+    place = torch.where(goes_up, last, first)
+    places = torch.cat([place - 1, place], dim=1).clamp(0, ordered.shape[1] - 1)
+    found = to_host(torch.cat([n, low, high, ordered.gather(1, places)], dim=1))
+    return [*found[:, :3].T, *np.hsplit(found[:, 3:], 2)]
 
 
 def levels(data: Any, thresholds: list[np.ndarray], device: str) -> torch.Tensor:

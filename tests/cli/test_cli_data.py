@@ -36,6 +36,12 @@ def test_labels_that_look_like_options_stay_as_they_are(tmp_path):
     assert "'label=1' (5), 'label=0' (5)" in run("inspect", path)[1]
 
 
+def test_names_of_files_that_look_like_options_stay_as_they_are(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "id=3.ts").write_text("")
+    assert run("inspect", "id=3.ts", code=3)[1].startswith("error: id=3.ts: the file is empty")
+
+
 def test_lists_of_problems_are_cut_off(tmp_path):
     path = fasta(tmp_path / "a.fasta", [f"x{i}" for i in range(40)])
     path.write_text(path.read_text() + ">empty\n" * 30)

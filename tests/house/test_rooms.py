@@ -1,6 +1,9 @@
 """The architecture and the house rules, as tests."""
 
 import ast
+import copy
+import pickle
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -8,6 +11,8 @@ from pathlib import Path
 import pytest
 
 import mvdfq
+from mvdfq._utils.errors import Sentence
+from mvdfq.cli.errors import FLAGS, in_options
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = Path(mvdfq.__file__).parent
@@ -76,6 +81,39 @@ def test_the_library_does_not_print():
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
                 assert node.func.id != "print", f"{path}:{node.lineno} prints"
+
+
+def texts(path):
+    """The texts of a file that are not documentation, f-strings with X for their values."""
+    tree = ast.parse(path.read_text())
+    documented = ast.Module | ast.ClassDef | ast.FunctionDef
+    skipped = {ast.get_docstring(node, clean=False)
+               for node in ast.walk(tree) if isinstance(node, documented)}  # fmt: skip
+    for node in ast.walk(tree):
+        pieces = node.values if isinstance(node, ast.JoinedStr) else [node]
+        values = [piece.value if isinstance(piece, ast.Constant) else "X" for piece in pieces]
+        if all(isinstance(value, str) for value in values) and values[0:1] != ["X"] * len(pieces):
+            yield from {"".join(values)} - skipped
+
+
+def test_texts_keep_parameters_apart():
+    # The command line writes --id NAME, which it can only do with the pieces of a Sentence.
+    named = "|".join(set(FLAGS) - {"C", "id", "preset", "missing"})
+    named = re.compile(rf"(?<![\w.('\"])({named}|id(?==NAME))=")
+    rooms = [PACKAGE / room for room in ("_engines", "terms", "classifier", "evaluation", "io")]
+    for path in (path for path in SOURCES if path.is_relative_to(PACKAGE) and
+                 any(path.is_relative_to(room) for room in rooms)):  # fmt: skip
+        for text in texts(path):
+            assert not named.search(text), f"{path}: {text!r} needs a Sentence"
+
+
+def test_a_sentence_keeps_its_pieces():
+    text = Sentence("a: ", Sentence({"id": "NAME"}, " or ", {"pyramid": 1}))
+    assert text == "a: id=NAME or pyramid=1"
+    assert in_options(text) == "a: --id NAME or --pyramid 1"
+    assert in_options(Sentence({"label_pattern": "_(.+)_"})) == "--label-pattern '_(.+)_'"
+    for same in (pickle.loads(pickle.dumps(text)), str(ValueError(text)), copy.deepcopy(text)):
+        assert same.pieces == text.pieces
 
 
 def repository_files():

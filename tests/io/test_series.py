@@ -473,7 +473,7 @@ def test_text_becomes_symbols_that_do_not_depend_on_the_file(write):
     ("old", "new", "match"),
     [
         ("a,1,,5", "a,1,x,5", "line 3: column 'x': 'x' is not a number"),
-        ("a,1,,5", "a,1,inf,5", "line 3: column 'x': infinite"),
+        ("a,1,,5", "a,1,inf,5", "line 3: column 'x': the value is infinite"),
         ("a,1,,5", "a,0,,5", "line 3: the same time twice, in sequence 'a'"),
         ("a,1,,5", "a,-1,,5", "line 3: an earlier time, in sequence 'a'; sort the rows"),
         ("a,1,,5", "a,soon,,5", "line 3: column 'time'"),

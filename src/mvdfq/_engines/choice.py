@@ -9,6 +9,7 @@ from functools import cache
 from importlib import import_module
 from typing import Any
 
+from mvdfq._utils.errors import Sentence
 from mvdfq._utils.threads import run_in_order
 
 # Jobs that share a card: more would only wait for the card.
@@ -156,16 +157,14 @@ def _engine(engine: Any, device: str) -> Engine:
         return Engine("gpu", device) if card_name(device) else CPU
     if engine != "gpu":
         return Engine(engine)
+    card, processor = {"engine": "gpu"}, {"engine": "cpu"}
     if _torch() is None:
-        raise ImportError(
-            "engine='gpu' needs torch, which is not installed: pip install 'mvdfq[gpu]'; or pass "
-            "engine='cpu'."
-        )
+        problem = " needs torch, which is not installed: pip install 'mvdfq[gpu]'; or pass "
+        raise ImportError(Sentence(card, problem, processor, "."))
     if not card_name(device):
-        raise RuntimeError(
-            f"engine='gpu' needs a graphics card that torch can use, but torch finds no device "
-            f"{device!r}; install a build of torch for the card, or pass engine='cpu'."
-        )
+        problem = f" needs a graphics card that torch can use, but torch finds no device {device!r}"
+        hint = "; install a build of torch for the card, or pass "
+        raise RuntimeError(Sentence(card, problem, hint, processor, "."))
     return Engine("gpu", device)
 
 

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from mvdfq._engines.choice import Engine
+from mvdfq._utils.errors import Sentence
 from mvdfq._utils.threads import Report, n_threads, run_in_order
 
 Maker = Callable[[], Any]
@@ -104,11 +105,10 @@ def client_of(engine: Engine) -> Iterator[Any]:
         try:
             client = get_client()
         except ValueError:
-            raise RuntimeError(
-                "engine='dask' needs a client of Dask, but there is none; create a "
-                "dask.distributed.Client, or pass the address of a scheduler such as "
-                "engine='tcp://10.0.0.1:8786'."
-            ) from None
+            problem = " needs a client of Dask, but there is none; create a "
+            hint = "dask.distributed.Client, or pass the address of a scheduler such as "
+            address = {"engine": "tcp://10.0.0.1:8786"}
+            raise RuntimeError(Sentence({"engine": "dask"}, problem, hint, address, ".")) from None
         yield client
 
 

@@ -1,5 +1,46 @@
 """Errors in two parts: one sentence that says what is wrong, and a hint that says what to do."""
 
+from collections.abc import Callable
+from typing import Any
+
+
+def as_keyword(name: str, value: Any) -> str:
+    """Return a parameter as Python users write it; capitals stand for what they choose."""
+    if isinstance(value, str) and not value.isupper():
+        value = repr(value)
+    return f"{name}={value:g}" if isinstance(value, float) else f"{name}={value}"
+
+
+class Sentence(str):
+    """A text that names parameters; it keeps them apart, so that they can be written as options.
+
+    A piece is text, a sentence, or a dictionary of one parameter. f-strings keep the text alone.
+
+    >>> text = Sentence({"id": "NAME"}, " or ", {"label": "none"})
+    >>> text, written(text.pieces, lambda name, value: f"--{name} {value}")
+    ("id=NAME or label='none'", '--id NAME or --label none')
+    """
+
+    pieces: list[Any]
+
+    def __new__(cls, *pieces: str | dict[str, Any]) -> "Sentence":
+        parts = [part for piece in pieces for part in getattr(piece, "pieces", [piece])]
+        sentence = super().__new__(cls, written(parts, as_keyword))
+        sentence.pieces = parts
+        return sentence
+
+    def __str__(self) -> str:
+        return self  # so that str(error) is the sentence of the error
+
+
+class Usual(Sentence):
+    """A remark on what is always done with such data: no reason for a warning."""
+
+
+def written(pieces: list[Any], write: Callable[[str, Any], str]) -> str:
+    """Return pieces as one text; `write` writes a parameter and its value."""
+    return "".join(p if isinstance(p, str) else write(*next(iter(p.items()))) for p in pieces)
+
 
 class HintedError(Exception):
     """An error with a hint; the command line prints the two on separate lines.
@@ -13,7 +54,7 @@ class HintedError(Exception):
         self.message, self.hint = message, hint
 
     def __str__(self) -> str:
-        return f"{self.message}; {self.hint}" if self.hint else self.message
+        return Sentence(self.message, "; ", self.hint) if self.hint else self.message
 
 
 class ParameterError(HintedError, ValueError):

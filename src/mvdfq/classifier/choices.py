@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from mvdfq._utils.checks import check_choice, check_positive
+from mvdfq._utils.errors import Sentence
 from mvdfq.classifier.presets import NUMBERS, Preset, preset_for
 from mvdfq.classifier.registry import parse
 from mvdfq.gram.base import are_letters
@@ -33,10 +34,8 @@ def chosen_for(clf: Any, X: Any) -> Preset:
         chosen = Preset(_own_terms(clf, given), "ovr", 10)
     else:
         if clf.preset in NUMBERS and "symbols" not in given and are_letters(X):
-            raise ValueError(
-                f"preset={clf.preset!r} reads numbers, but all channels of X hold letters or "
-                f"symbols; pass preset='letters'."
-            )
+            problem = " reads numbers, but all channels of X hold letters or symbols; pass "
+            raise ValueError(Sentence({"preset": clf.preset}, problem, {"preset": "letters"}, "."))
         chosen = preset_for(clf.preset, X)
         if given.keys() - {"n_features"}:
             chosen = replace(chosen, terms=[_with_parts(chosen, given, X)])

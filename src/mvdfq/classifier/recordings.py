@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mvdfq._engines.choice import engine_of
+from mvdfq._utils.errors import Sentence
 from mvdfq._utils.short import Short
 from mvdfq.sequences import Sequences, check_sequences, offsets_of
 from mvdfq.sequences.check import as_array, refuse
@@ -119,7 +120,7 @@ def scanned(
         raise ValueError(f"scan takes one recording, got {len(X)} sequences.")
     if getattr(clf, "source_", {}).get("strands") == "both":
         problem = "scan reads one strand, and the model was trained on both strands"
-        raise ValueError(f"{problem}; train a model with strands='one'.")
+        raise ValueError(Sentence(problem, "; train a model with ", {"strands": "one"}, "."))
     rate = X.sampling_rate or clf.training_["sampling_rate"]
     median = max(int(clf.training_["median_length"]), 1)
     size = median if window is None else frames_of(window, rate, "window")

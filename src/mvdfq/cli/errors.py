@@ -5,7 +5,7 @@ Warnings of libraries become remarks of the program, and Ctrl-C ends a command.
 
 import errno
 import os
-import re
+import shlex
 import signal
 import threading
 import warnings
@@ -15,7 +15,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from mvdfq._utils.errors import HintedError, ParameterError
+from mvdfq._utils.errors import HintedError, ParameterError, as_keyword, written
 from mvdfq.cli import INTERRUPTED
 from mvdfq.cli.output import in_words, note
 
@@ -92,8 +92,8 @@ def described(error: BaseException) -> Refused | None:
     # By name: the import of a class that was not raised would take two seconds.
     kinds = {kind.__name__ for kind in type(error).__mro__}
     # A hint is printed on its own line; a message without a hint is printed as it is.
-    message = as_flags(getattr(error, "message", None) or str(error) or type(error).__name__)
-    hint = as_flags(getattr(error, "hint", ""))
+    message = in_options(getattr(error, "message", None) or str(error) or type(error).__name__)
+    hint = in_options(getattr(error, "hint", ""))
     if isinstance(error, Refused):
         return Refused(message, hint, error.code, error.pointer)
     if isinstance(error, ParameterError):
@@ -127,25 +127,25 @@ NAMED = (
     "n_jobs memory_limit window windows step preset class_weight"
 ).split()
 FLAGS = {"format": "--as", "C": "-C"} | {name: f"--{name.replace('_', '-')}" for name in NAMED}
-NAMES = "|".join(FLAGS)
-GIVEN = re.compile(rf"(?<![\w.('\"])({NAMES})=('[^']*'|[^\s,;]+)")
 
 
-def as_flags(text: str) -> str:
-    """Return a message with the options of the program instead of the keywords of the library.
+def in_options(text: str) -> str:
+    """Return a sentence of the library with options of the program in place of parameters.
 
-    >>> as_flags("label=0 is the first column, label='none' means no labels")
-    '--label 0 is the first column, --label none means no labels'
+    >>> from mvdfq._utils.errors import Sentence
+    >>> in_options(Sentence({"label": "none"}, " or ", {"skip_bad": True}))
+    '--label none or --skip-bad'
     """
+    return written(getattr(text, "pieces", [text]), _as_option)
 
-    def given(match: re.Match[str]) -> str:
-        value = match[2].strip("'")
-        if re.search(r"[()\[\]^]", value):  # the shell would take these for its own
-            value = f"'{value}'"
-        return f"{FLAGS[match[1]]} {value}"
 
-    text = text.replace("manifold=False and ", "")  # there is no option for it
-    return GIVEN.sub(given, text).replace("--skip-bad True", "--skip-bad")  # it takes no value
+def _as_option(name: str, value: Any) -> str:
+    if name not in FLAGS:
+        return as_keyword(name, value)
+    if value is True:  # the option takes no value
+        return FLAGS[name]
+    value = ",".join(value) if isinstance(value, list) else value
+    return f"{FLAGS[name]} {f'{value:g}' if isinstance(value, float) else shlex.quote(str(value))}"
 
 
 @contextmanager
@@ -154,7 +154,7 @@ def one_line_warnings() -> Iterator[None]:
     shown: set[str] = set()
 
     def show(message: Any, *_: Any, **__: Any) -> None:
-        text = as_flags(" ".join(str(message).split()))
+        text = " ".join(in_options(str(message)).split())
         if text not in shown:
             shown.add(text)
             note(f"warning: {text}")

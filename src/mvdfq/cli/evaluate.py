@@ -8,7 +8,7 @@ from typing import Any
 
 from mvdfq._utils.short import counted
 from mvdfq.cli import options as o, output
-from mvdfq.cli.errors import CANNOT_WRITE, USAGE, Refused, as_flags, check_name, check_output
+from mvdfq.cli.errors import CANNOT_WRITE, USAGE, Refused, check_name, check_output, in_options
 from mvdfq.cli.output import Format, note, progress_bar, show_facts, show_json, show_rows, working
 from mvdfq.cli.predict import load, new_data, warn_of_training_data
 
@@ -177,7 +177,7 @@ def evaluate(
     }
     if not testing.protocol:
         for remark in usual_protocol(read.y, read.groups, read.split)[1]:
-            note(as_flags(remark), reading.quiet)
+            note(in_options(remark), reading.quiet)
     # the page shows the classifiers of the folds, which are gone after the evaluation
     recorder = Recorder() if page.report is not None else None
     with progress_bar("evaluating", reading.quiet) as progress:

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 from mvdfq._utils.errors import ParameterError
 from mvdfq.classifier.saving import DESCRIPTION
 from mvdfq.cli import options as o, output
-from mvdfq.cli.errors import USAGE, Refused, as_flags
+from mvdfq.cli.errors import USAGE, Refused, in_options
 from mvdfq.cli.output import Format, key_of, note, progress_bar, show_facts, show_json, show_text
 from mvdfq.cli.predict import load
 
@@ -105,10 +105,10 @@ def _show(facts: dict[str, Any], format: Format, quiet: bool) -> None:
     if not facts["classes"]:
         from mvdfq.io.labelling import how_to_label
 
-        hint = as_flags(how_to_label(facts["format"]))
+        hint = in_options(how_to_label(facts["format"]))
         note(f"the data have no labels, which mvdfq train needs: {hint}", quiet)
     for remark in facts["remarks"]:
-        note(as_flags(remark), quiet)
+        note(in_options(remark), quiet)
     for key in ("duplicates", "bad"):
         output.note_some(key, facts[key])
 

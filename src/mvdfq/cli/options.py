@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 import typer
 
 from mvdfq._utils.errors import ParameterError
-from mvdfq.cli.errors import USAGE, Refused, as_flags
+from mvdfq.cli.errors import USAGE, Refused, in_options
 from mvdfq.cli.output import note, note_some, progress_bar
 
 # Bytes of audio that one process reads in about a second.
@@ -74,10 +74,10 @@ class DataOptions:
 
         data = self.read(path)
         if data.y is None:
-            hint = as_flags(how_to_label(self.kind(path)))
+            hint = in_options(how_to_label(self.kind(path)))
             raise Refused(f"{shown_paths(path)} has no labels.", hint)
         for remark in strands_remark(data):
-            note(as_flags(remark), self.quiet)
+            note(in_options(remark), self.quiet)
         return data
 
     def read(self, path: Any) -> Any:
@@ -89,7 +89,7 @@ class DataOptions:
     def tell(self, data: Any) -> None:
         """Print what was left out and what the reader decided by itself."""
         for remark in data.remarks:
-            note(as_flags(remark), self.quiet)
+            note(in_options(remark), self.quiet)
         note_some("skipped", [problem.message for problem in data.skipped])
 
     def dataset(self, path: Any) -> Any:

@@ -3,11 +3,12 @@
 import re
 import warnings
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from sklearn.model_selection import LeaveOneGroupOut, StratifiedGroupKFold, StratifiedKFold
 
+from mvdfq._utils.errors import Sentence
 from mvdfq.terms.validation import check_groups
 
 # The folds of a protocol: name, training indices, test indices.
@@ -33,7 +34,7 @@ def folds_of(
         groups = _needed(groups, protocol, "groups")
         n_groups = len(np.unique(groups))
         if n_groups < 2:
-            raise ValueError(f"protocol={protocol!r} needs at least two groups, got one group.")
+            _refuse(protocol, "needs at least two groups, got one group")
         if protocol == "group" and n_groups > MOST_FOLDS:
             parts = _groups_together(y, groups, seed)
         else:
@@ -49,30 +50,30 @@ def folds_of(
             raise ValueError(f"split must name 'train' and 'test' sequences, got {names}.")
         yield "test", train, test
     else:
-        raise ValueError(
-            f"protocol={protocol!r} is not known; pass '5-fold' (any number), 'group', "
-            f"'leave-group-out', 'group-per-class' or 'split'."
-        )
+        known = "'5-fold' (any number), 'group', 'leave-group-out', 'group-per-class' or 'split'"
+        _refuse(protocol, f"is not known; pass {known}")
     for i, (train, test) in enumerate(parts, start=1):
         yield f"fold {i}", train, test
 
 
+def _refuse(protocol: str, problem: str) -> NoReturn:
+    raise ValueError(Sentence({"protocol": protocol}, f" {problem}."))
+
+
 def _needed(values: Any, protocol: str, what: str) -> np.ndarray:
     if values is None:
-        raise ValueError(f"protocol={protocol!r} needs {what}, but the data have none.")
+        _refuse(protocol, f"needs {what}, but the data have none")
     return np.asarray(values)
 
 
 def _k_fold(k: int, y: np.ndarray, seed: int) -> Parts:
     labels, sizes = np.unique(y, return_counts=True)
     if k < 2:
-        raise ValueError(f"protocol='{k}-fold' must have at least two folds, such as '5-fold'.")
+        _refuse(f"{k}-fold", "must have at least two folds, such as '5-fold'")
     if sizes.min() < k:
         least = f"class {labels[sizes.argmin()]!s} has {sizes.min()}"
         advice = f"use '{sizes.min()}-fold'" if sizes.min() > 1 else "add members or remove it"
-        raise ValueError(
-            f"protocol='{k}-fold' needs {k} members of every class, but {least}; {advice}."
-        )
+        _refuse(f"{k}-fold", f"needs {k} members of every class, but {least}; {advice}")
     return [*StratifiedKFold(k, shuffle=True, random_state=seed).split(y, y)]
 
 
@@ -95,7 +96,7 @@ def _group_per_class(y: np.ndarray, groups: np.ndarray) -> Parts:
         names, place[members] = np.unique(groups[members], return_inverse=True)
         n_folds = min(n_folds, len(names))
     if n_folds < 2:
-        raise ValueError("protocol='group-per-class' needs at least two groups in every class.")
+        _refuse("group-per-class", "needs at least two groups in every class")
     parts = [place % n_folds == fold for fold in range(n_folds)]
     return [(np.flatnonzero(~test), np.flatnonzero(test)) for test in parts]
 
@@ -125,10 +126,8 @@ def usual_protocol(
         return "5-fold", (
             "Groups cannot be held apart: fewer than two classes have sequences of two groups.",
         )
-    return "group", (
-        f"{n_groups} groups are held apart: no group is both in the training part and in the test "
-        f"part of a fold; protocol='5-fold' mixes groups.",
-    )
+    told = f"{n_groups} groups are held apart: no group is both in the training and the test part"
+    return "group", (Sentence(told, " of a fold; ", {"protocol": "5-fold"}, " mixes groups."),)
 
 
 def can_be_apart(y: np.ndarray, groups: Any) -> bool:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
+from mvdfq._utils.errors import Sentence
 from mvdfq._utils.short import counted
 from mvdfq._utils.threads import Report
 from mvdfq.evaluation.protocols import can_be_apart, folds_of, shuffles, usual_protocol
@@ -160,11 +161,9 @@ def _check_cuts(
         learned = np.unique(y[train])
         # data of one class are refused by fit itself
         if len(learned) < 2 <= len(np.unique(y)):
-            raise ValueError(
-                f"protocol={protocol!r} leaves class {learned[0]!s} alone in the training part of "
-                f"{name}, but a classifier needs two classes; pass another protocol, such as "
-                f"'5-fold'."
-            )
+            problem = f" leaves class {learned[0]!s} alone in the training part of {name}, but a "
+            hint = "classifier needs two classes; pass another protocol, such as '5-fold'."
+            raise ValueError(Sentence({"protocol": protocol}, problem, hint))
         new = ~np.isin(y[test], learned)
         lacking += [name] if new.any() else []
         n_wrong += int(new.sum())
@@ -178,13 +177,11 @@ def _check_cuts(
         )
     n_groups = 0 if groups is None else len(np.unique(groups))
     if mixed and n_groups > 1:
-        advice = "; protocol='group' holds groups apart" if can_be_apart(y, groups) else ""
-        warnings.warn(
-            f"{len(mixed)} of {n_groups} groups are both in the training "
-            f"part and in the test part of a fold: the accuracy may be lower for new groups"
-            f"{advice}.",
-            stacklevel=3,
-        )
+        told = f"{len(mixed)} of {n_groups} groups are both in the training part and in the test "
+        told += "part of a fold: the accuracy may be lower for new groups"
+        if can_be_apart(y, groups):
+            told = Sentence(told, "; ", {"protocol": "group"}, " holds groups apart")
+        warnings.warn(Sentence(told, "."), stacklevel=3)
 
 
 def useful_groups(groups: np.ndarray | None, y: np.ndarray) -> np.ndarray | None:

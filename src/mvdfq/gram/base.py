@@ -12,6 +12,7 @@ from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import check_is_fitted
 
 from mvdfq._utils.checks import check_positive, check_whole
+from mvdfq._utils.errors import Sentence
 from mvdfq._utils.short import listed
 from mvdfq.gram.plan import Plan
 from mvdfq.kernels import Kernel, Spectrum
@@ -285,15 +286,14 @@ def _check_options(estimator: SequenceMap, kernel: Kernel) -> None:
 
 def _conflicts(estimator: SequenceMap, kernel: Kernel) -> list[tuple[bool, str]]:
     """Return which options do not go together, and what to say then."""
+    lacks = f"{kernel!r} has no explicit features; pass "
     return [
         (
             getattr(estimator, "gamma", None) is not None and not estimator.normalize,
             "gamma needs normalize=True, got normalize=False.",
         ),
-        (
-            not kernel.has_features and (estimator.manifold or estimator.pyramid > 1),
-            f"{kernel!r} has no explicit features; pass manifold=False and pyramid=1.",
-        ),
+        (not kernel.has_features and estimator.manifold, f"{lacks}manifold=False."),
+        (not kernel.has_features and estimator.pyramid > 1, Sentence(lacks, {"pyramid": 1}, ".")),
         (
             estimator.group_weights is not None and not kernel.has_groups,
             f"{kernel!r} has no groups to weight; pass group_weights=None.",

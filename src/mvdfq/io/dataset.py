@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
+from mvdfq._utils.errors import Sentence
 from mvdfq._utils.short import counted, in_short
 from mvdfq.io.source import ReadError, Source
 from mvdfq.sequences import check_sequences
@@ -142,7 +143,7 @@ def joined_parts(path: Path, parts: Sequence[Dataset], splits: Sequence[str]) ->
         rate, other_rate = first.X.sampling_rate, other.X.sampling_rate
         # Rates that are measured by the times of rows differ a little.
         if not np.isclose(rate or 0.0, other_rate or 0.0, rtol=0.1):
-            hint = "resample=RATE brings both parts to one rate"
+            hint = Sentence({"resample": "RATE"}, " brings both parts to one rate")
             raise ReadError(path, f"{who} differ in sampling_rate: {rate} and {other_rate}", hint)
         for key in ("y", "groups"):
             if (getattr(first, key) is None) != (getattr(other, key) is None):
@@ -192,11 +193,12 @@ def gather(
         except ReadError as error:  # names its place
             source.leave_out(error)
         except ValueError as error:
-            source.skip(f"line {line}: {error}")
+            source.skip(Sentence(f"line {line}: ", str(error)))
     if not count:
         source.fail("the file holds no sequences after its header")
     if not cases:
-        source.fail("no sequence can be read", f"the first problem: {source.skipped[0].problem}")
+        first = Sentence("the first problem: ", source.skipped[0].problem)
+        source.fail("no sequence can be read", first)
     return dataset_of(source, cases, collect)
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from mvdfq._utils.errors import Sentence
 from mvdfq.io.dataset import Dataset
 from mvdfq.io.letters.residues import ALPHABETS
 from mvdfq.sequences import Sequences
@@ -51,7 +52,7 @@ def silence_in_words(shares: Mapping[str, float], silence: str) -> list[str]:
         text = f"digital silence in classes: {extremes(shares)}"
         text += "" if silence == "missing" else ": a classifier may tell classes by the silence"
     does = "reads" if silence == "missing" else "would read"
-    return [f"{text}; silence='missing' {does} these frames as missing values"]
+    return [Sentence(text, "; ", {"silence": "missing"}, f" {does} these frames as missing values")]
 
 
 def facts_of(data: Dataset) -> dict[str, Any]:
@@ -102,9 +103,9 @@ def strands_remark(data: Dataset) -> list[str]:
     letters = set("".join(set().union(*strings)).upper())
     if not set("ACGT") <= letters <= set(ALPHABETS["dna"]):
         return []
-    told = "the letters are DNA, read on the strand that the file holds; strands='both' reads the"
+    told = "the letters are DNA, read on the strand that the file holds; "
     why = "for peaks of ChIP-seq or ATAC-seq, not for promoters or splice sites"
-    return [f"{told} other strand, too: {why}"]
+    return [Sentence(told, {"strands": "both"}, f" reads the other strand, too: {why}")]
 
 
 def idle_shares(data: Dataset) -> dict[str, float]:

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from mvdfq._utils.errors import Sentence
 from mvdfq.io.dataset import Dataset
 from mvdfq.io.source import KNOWN, ReadError, Source, compiled
 from mvdfq.io.tables.column_roles import NAMES, Columns, some
@@ -29,9 +30,9 @@ SEPARATOR = re.compile(r"[,;\t|]")
 ENDING = re.compile(r"(\.[A-Za-z]\w{0,7})(\.gz)?$")
 
 
-def how_to_label(format: str) -> str:
+def how_to_label(format: str) -> Sentence:
     """Return how data of a format get labels."""
-    return KNOWN["labels"].get(format, KNOWN["labels"]["other"])
+    return Sentence(*KNOWN["labels"].get(format, KNOWN["labels"]["other"]))
 
 
 @dataclass(frozen=True)
@@ -156,7 +157,8 @@ class Elsewhere:
         unused = [i for i in range(len(shown)) if i != key and i not in places.values()]
         if "label" not in places:
             if len(unused) != 1:
-                hint = f"label=NAME of {some(header or [str(i) for i in unused])}"
+                names = f" names one of {some(header or [str(i) for i in unused])}"
+                hint = Sentence({"label": "NAME"}, names)
                 where.fail("it is not clear which column holds the labels", hint)
             places = {"label": unused[0], **places}
         seen: dict[str, list[str]] = {}
@@ -224,6 +226,6 @@ def person_remarks(names: Sequence[str]) -> list[str]:
     if is_few or not all(map(PERSON.fullmatch, folders)):
         return []
     told = f"such as {sorted(folders)[0]!r}, and {repeated[0]!r} is in several of them"
-    hint = "label_pattern='/([^/.]+)' reads the labels in the names of files, "
-    hint += "group_pattern='^(.+)/' the persons"
-    return [f"the folders look like persons, {told}: are the folders classes? {hint}"]
+    told = f"the folders look like persons, {told}: are the folders classes? "
+    labels = {"label_pattern": "/([^/.]+)"}, " reads the labels in the names of files, "
+    return [Sentence(told, *labels, {"group_pattern": "^(.+)/"}, " the persons")]

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from mvdfq._utils.errors import ParameterError
+from mvdfq._utils.errors import ParameterError, Sentence
 from mvdfq.io.dataset import Dataset, check_kept, joined_parts
 from mvdfq.io.letters import fasta, profiles
 from mvdfq.io.letters.profiles import is_profile
@@ -160,8 +160,9 @@ def _not_recognised(path: Path, names: str) -> ReadError:
         if is_text and not table.sample:
             return ReadError(file, long_tables.NO_ROWS, f"the columns are {columns}")
         if table.sample and path.is_file():
-            hint = f"id=NAME names the column that tells sequences apart, one of {columns}; "
-            hint += "if each row is a series, format='wide-csv' reads the table"
+            ids = f" names the column that tells sequences apart, one of {columns}; "
+            wide = "if each row is a series, ", {"format": "wide-csv"}, " reads the table"
+            hint = Sentence({"id": "NAME"}, ids, *wide)
     return ReadError(path, "the format is not recognised", hint)
 
 

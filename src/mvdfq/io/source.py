@@ -15,7 +15,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import IO, Any, NoReturn
 
-from mvdfq._utils.errors import HintedError
+from mvdfq._utils.errors import HintedError, Sentence
 
 # Words that files and users write: names of columns, units, endings.
 KNOWN = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
@@ -51,7 +51,7 @@ class ReadError(HintedError, ValueError):
     """
 
     def __init__(self, path: str | Path, problem: str, hint: str = "") -> None:
-        super().__init__(f"{path}: {problem}", hint)
+        super().__init__(Sentence(f"{path}: ", problem), hint)
         self.path, self.problem = str(path), problem
         # An error travels between processes as its class and these arguments.
         self.args = (self.path, problem, hint)
@@ -144,7 +144,7 @@ class Source:
                 self.fail(f"{damaged} is damaged or cut short ({told})"[:300])
             if not isinstance(error, ValueError | OverflowError):
                 raise
-            self.fail(str(error))
+            self.fail(str(error))  # a sentence keeps its parameters
 
     def skip(self, problem: str, hint: str = "") -> None:
         """Leave out one series if the user asked for that; otherwise raise."""
@@ -249,7 +249,8 @@ def compiled(pattern: str, name: str) -> re.Pattern[str]:
     try:
         return re.compile(pattern)
     except (re.error, OverflowError) as error:
-        raise ValueError(f"{name}={pattern!r} is not a regular expression: {error}.") from None
+        problem = f" is not a regular expression: {error}."
+        raise ValueError(Sentence({name: pattern}, problem)) from None
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from mvdfq._utils.errors import ParameterError
 from mvdfq._utils.files import replace_file
 
 # Records of another format are not used. Format 2: one prediction for each multi-class scheme.
@@ -21,8 +22,8 @@ class Store:
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            reason = f"cache={str(folder)!r} cannot be created as a folder ({error.strerror})"
-            raise ValueError(f"{reason}; name another folder.") from None
+            problem = f"{str(folder)!r} cannot be created as a folder ({error.strerror})"
+            raise ParameterError("cache", problem, "name another folder") from None
 
     def get(self, key: dict[str, Any]) -> Record | None:
         """Return the record of a key; None if the record is missing or damaged."""

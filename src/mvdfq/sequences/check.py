@@ -13,7 +13,7 @@ import numpy as np
 from scipy.sparse import issparse
 
 from mvdfq._utils.checks import check_choice, is_number
-from mvdfq._utils.errors import ParameterError
+from mvdfq._utils.errors import ParameterError, Usual
 from mvdfq.sequences.containers import Ragged, Sequences, is_table, offsets_of, unmasked
 
 SAME_LENGTH = "all rows of a sequence must have the same length."
@@ -99,7 +99,7 @@ def _read_tables(X: Any) -> Sequences:
     # The room of files stands after this room, and is entered only where a table comes.
     data = import_module("mvdfq.io.tables.long_tables").read_memory(X)
     for remark in data.remarks:
-        if not remark.startswith(("columns: ", "sampling rate ")) and " holds words," not in remark:
+        if not isinstance(remark, Usual):
             warnings.warn(f"X is a table: {remark}.", stacklevel=4)
     return data.X
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from mvdfq._utils.errors import ParameterError
+from mvdfq._utils.errors import ParameterError, Sentence
 from mvdfq.sequences.containers import Sequences, offsets_of
 
 UNITS = {"ms": 0.001, "s": 1.0, "min": 60.0, "h": 3600.0}
@@ -25,7 +25,8 @@ def frames_of(duration: Any, rate: float | None, name: str) -> int:
     number, unit = float(match[1]), match[2]
     if unit is not None and rate is None:
         wanted = "a number of frames, since the sampling rate is not known"
-        hint = "in a table, time='NAME:ms' says the unit of the times, which gives the rate"
+        says = " says the unit of the times, which gives the rate"
+        hint = Sentence("in a table, ", {"time": "NAME:ms"}, says)
         raise ParameterError(name, f"must be {wanted}, got {duration!r}", hint)
     frames = number if unit is None else number * UNITS[unit.lower()] * float(rate or 0)
     if round(frames) < 1 or (unit is None and frames != round(frames)):

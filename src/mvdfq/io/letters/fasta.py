@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mvdfq._utils.checks import check_choice
+from mvdfq._utils.errors import Sentence
 from mvdfq.io.dataset import Case, Dataset, Strings, gather
 from mvdfq.io.letters.residues import ALPHABETS, both_strands, clean, stranger
 from mvdfq.io.source import Glimpse, ReadError, Source, compiled, files_in, read_lines
@@ -192,7 +193,8 @@ def _headers_are_labels(source: Source, records: Sequence[Record]) -> bool:
         return True
     if 2 * len(words) <= words.total():
         first = next(iter(words))
-        source.remark(f"the first words of headers recur, such as {first!r}; label=0 reads labels")
+        told = f"the first words of headers recur, such as {first!r}; "
+        source.remark(Sentence(told, {"label": 0}, " reads labels"))
     return False
 
 
@@ -202,7 +204,8 @@ def _check_options(alphabet: str | None, lower: str, strands: str) -> None:
     check_choice(lower, "lower", ("upper", "mask", "keep"))
     check_choice(strands, "strands", ("one", "both"))
     if strands == "both" and alphabet not in ("dna", "rna"):
-        raise ValueError(f"strands='both' needs alphabet='auto', 'dna' or 'rna', got {alphabet!r}.")
+        problem = f" needs alphabet='auto', 'dna' or 'rna', got {alphabet!r}."
+        raise ValueError(Sentence({"strands": "both"}, problem))
     if lower == "mask" and alphabet is None:
         reason = "because it writes the unknown letter of the alphabet"
         raise ValueError(f"lower='mask' needs an alphabet, {reason}.")
@@ -213,13 +216,14 @@ def _residues(source: Source, record: Record, alphabet: str | None, lower: str) 
         source.fail(f"line {record.line}: a record without an id", "write an id after '>'")
     where = f"line {record.line}: record {record.id!r}"
     if not record.sequence:
-        source.fail(f"{where} is empty", "remove the record, or leave it out with skip_bad=True")
+        hint = Sentence("remove the record, or leave it out with ", {"skip_bad": True})
+        source.fail(f"{where} is empty", hint)
     try:
         return clean(record.sequence, alphabet, lower)
     except ValueError as error:
-        hint = "mvdfq.io.read_fasta(alphabet=None) takes any letters"
+        hint = Sentence("mvdfq.io.read_fasta(alphabet=None) takes any letters")
         if alphabet == "dna":  # both strands are known for DNA and RNA only
-            hint = "alphabet='rna' takes RNA, strands='one' takes proteins"
+            hint = Sentence("alphabet='rna' takes RNA, ", {"strands": "one"}, " takes proteins")
         source.fail(f"{where}: {error}", hint)
 
 

@@ -19,13 +19,14 @@ from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 
+from mvdfq._utils.errors import Sentence
 from mvdfq._utils.short import counted
 from mvdfq.io.sound.recipes import AudioRecipe
 from mvdfq.io.source import Glimpse, ReadError, unchanged
 
 # Files of a folder that are looked at to find out what the folder holds.
 FEW = 20
-MEND = "repair or remove the file, or leave it out with skip_bad=True"
+MEND = Sentence("repair or remove the file, or leave it out with ", {"skip_bad": True})
 # Endings of the names of sound files, also of formats that are not read: a file with such an ending
 # is an error, and is not passed over.
 ENDINGS = frozenset(

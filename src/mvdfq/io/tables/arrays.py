@@ -12,6 +12,7 @@ from typing import IO, Any
 
 import numpy as np
 
+from mvdfq._utils.errors import Sentence
 from mvdfq._utils.files import guarded_array, replacing
 from mvdfq.io.dataset import Dataset, joined_parts
 from mvdfq.io.source import Source, unchanged
@@ -150,7 +151,8 @@ def _asked(source: Source, arrays: Arrays, named: Arrays) -> dict[str, list[str]
     for name, key in (("label", "y"), ("group", "groups")):
         wish = named.get(name)
         if wish is not None and str(wish).lower() not in arrays:
-            source.fail(f"no array {wish!r}", f"{name}=NAME is one of {some(sorted(arrays))}")
+            hint = Sentence({name: "NAME"}, f" is one of {some(sorted(arrays))}")
+            source.fail(f"no array {wish!r}", hint)
         if name in named:
             asked[key] = [] if wish is None else [str(wish).lower()]
     return asked
@@ -209,8 +211,9 @@ def _foreign(
 
 def _tell_unused(source: Source, names: Collection[str]) -> None:
     if names:
-        unused = f"arrays that are not used: {some(sorted(names))}"
-        source.remark(f"{unused}; label=NAME or group=NAME reads one of them")
+        unused = f"arrays that are not used: {some(sorted(names))}; "
+        wishes = {"label": "NAME"}, " or ", {"group": "NAME"}
+        source.remark(Sentence(unused, *wishes, " reads one of them"))
 
 
 def _cut(source: Source, values: np.ndarray, lengths: Any, time_first: bool) -> list[np.ndarray]:

@@ -8,6 +8,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from mvdfq._utils.errors import Sentence
 from mvdfq.io.source import KNOWN, Glimpse, ReadError, Source
 from mvdfq.io.tables.csv_tables import Names, glimpsed, has_header, is_given, is_value
 from mvdfq.io.tables.times import DATE, epoch_unit, moments, split_unit
@@ -161,8 +162,10 @@ def _named(source: Source, key: str, wish: str | int, header: Names) -> int:
 
 def how_to_name(key: str, header: Names) -> str:
     """Return a hint for a column that is not there."""
-    single = "; if the file holds one sequence, pass format='csv-folder'" if key == "id" else ""
-    return f"{key}=NAME names one of {some(header)}{single}"
+    hint = Sentence({key: "NAME"}, f" names one of {some(header)}")
+    if key != "id":
+        return hint
+    return Sentence(hint, "; if the file holds one sequence, pass ", {"format": "csv-folder"})
 
 
 def _plain(name: str) -> str:

@@ -290,7 +290,8 @@ def floats(cells: Sequence[str]) -> np.ndarray:
             problem = f"{comma[:40]!r} beside {point[:40]!r}: write all decimals the same way"
             raise ValueError(problem) from None
     if np.isinf(values).any():
-        raise ValueError(f"value {np.isinf(values).argmax() + 1} is infinite")
+        place = f"value {np.isinf(values).argmax() + 1}" if len(cells) > 1 else "the value"
+        raise ValueError(f"{place} is infinite")
     return values
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from mvdfq._utils.errors import Sentence, Usual
 from mvdfq._utils.short import counted
 from mvdfq.io.dataset import Dataset
 from mvdfq.io.source import ReadError, Source
@@ -22,7 +23,7 @@ from mvdfq.io.tables.csv_tables import (
     is_given,
     is_number,
 )
-from mvdfq.io.tables.times import at_one_rate, moments, unit_of
+from mvdfq.io.tables.times import AS_ROWS, at_one_rate, moments, unit_of
 from mvdfq.sequences.converters import channels_first
 
 # Codes of words with several letters begin here: above the codes of all single letters, and
@@ -37,11 +38,12 @@ EVEN = 0.01
 FEW_TWICE = 0.1
 MANY_TWICE = (
     "the same time twice",
-    "many rows repeat a time: if the clock is coarse, time='none' keeps the order of the rows; if "
-    "the rows belong to several sequences, id=NAME names the column that tells them apart",
-)
-EARLIER = ("an earlier time", "sort the rows by time; time='none' keeps the order of the rows")
-KEPT = "channels=NAMES reads such a column all the same"
+    Sentence("many rows repeat a time: if the clock is coarse, ", AS_ROWS,
+             "; if the rows belong to several sequences, ", {"id": "NAME"},
+             " names the column that tells them apart"),
+)  # fmt: skip
+EARLIER = ("an earlier time", Sentence("sort the rows by time; ", AS_ROWS))
+KEPT = Sentence({"channels": "NAMES"}, " reads such a column all the same")
 
 
 @dataclass
@@ -139,14 +141,13 @@ class Growing:
         try:
             return read(cells)
         except (ValueError, OverflowError) as error:
-            problem = f"column {name!r}: {error}"
+            problem = Sentence(f"column {name!r}: ", str(error))
         values, n_bad = np.full(len(cells), np.nan), 0
         for i, (cell, (line, who)) in enumerate(zip(cells, where, strict=True)):
             try:
                 values[i] = read([cell])[0]
             except (ValueError, OverflowError) as error:
-                text = str(error).removeprefix("value 1 is ")
-                self.spoil(who, f"{self.row} {line}: column {name!r}: {text}")
+                self.spoil(who, Sentence(f"{self.row} {line}: column {name!r}: ", str(error)))
                 n_bad += 1
         # 1,234 beside 2.5: each cell can be read, but what the column means is unknown
         if not n_bad:
@@ -172,13 +173,14 @@ class Growing:
         if listed is not None:
             codes = {str(state): float(code) for code, state in enumerate(listed)}
             return np.array([codes.get(cell, np.nan) for cell in cells])
-        listing = f"categories={{{name!r}: [...]}}"
+        listing = {"categories": [name]}
         for cell in set(cells) if name not in categories else ():
             if is_number(cell) and is_given(cell):
-                raise ValueError(f"the number {cell!r} among words; {listing} allows it")
+                problem = f"the number {cell!r} among words; "
+                raise ValueError(Sentence(problem, listing, " allows it"))
             if ALMOST.fullmatch(cell):
-                hint = f"write numbers without signs and marks, or {listing} reads words"
-                raise ValueError(f"{cell!r} is not a number; {hint}")
+                problem = f"{cell!r} is not a number; write numbers without signs and marks, or "
+                raise ValueError(Sentence(problem, listing, " reads words"))
         known: dict[str, float] = {}
         for word in filter(is_given, set(cells)):
             code = ord(word[0])
@@ -274,22 +276,24 @@ class Growing:
             telling_text = f"{some(telling)} never changes within a sequence and tells the class"
             if telling and len(telling) == len(self.channels):
                 self.source.fail(f"no other channel than {telling_text}", KEPT)
-            told += [f"left out: {telling_text}; {KEPT}"] if telling else []
+            told += [Sentence(f"left out: {telling_text}; ", KEPT)] if telling else []
             self.roles = self.roles.without(telling)
             told += self._find_clock(table, starts, words)
         held = {name: ~np.isnan(table[f":{name}"]) for name in still if name in self.channels}
         n_held = {name: np.add.reduceat(held[name], starts, dtype=int).max() for name in held}
         if repeated := [name for name, n in n_held.items() if n > 1]:
-            hint = "group=NAME, label=NAME or drop=NAME keep such a column out of the channels"
-            told += [f"{some(repeated)} never changes within a sequence; {hint}"]
-        told += [f"{some(words)} holds words, which are read as categories"] if words else []
-        for remark in (f"columns: {self.roles.words()}", *told):
+            wishes = {"group": "NAME"}, ", ", {"label": "NAME"}, " or ", {"drop": "NAME"}
+            why = f"{some(repeated)} never changes within a sequence; "
+            told += [Sentence(why, *wishes, " keep such a column out of the channels")]
+        told += [Usual(f"{some(words)} holds words, which are read as categories")] * bool(words)
+        for remark in (Usual(f"columns: {self.roles.words()}"), *told):
             self.source.remark(remark)
 
     def _find_clock(self, table: Any, starts: np.ndarray, words: Sequence[str]) -> list[str]:
         """Take a column that rises in every sequence as the time, or ask; return what to say."""
         assert self.roles is not None
         roles, is_even = self.roles, {}  # the steps of a clock are alike
+        told: list[str] = []
         for name in (name for name in self.channels if name not in words):
             steps = np.delete(np.diff(table[f":{name}"]), starts[1:] - 1)
             if len(steps) >= MIN_STEPS and (steps > 0).all():
@@ -300,11 +304,10 @@ class Growing:
         # One recording alone may hold a channel that rises; times stand in the first column.
         alone = len(starts) == 1 and clocks[:1] != roles.names[:1]
         may = self.columns.time == "time" and "time" not in roles.places and not alone
-        told = []
         if may and clocks and len(roles.channels) > len(clocks):
             clock = clocks[0]
             why = "it rises in every sequence and no column is called a time"
-            told = [f"time {clock!r}: {why}; {KEPT}"]
+            told += [Sentence(f"time {clock!r}: {why}; ", KEPT)]
             rising = [name for name in rising if name not in clocks]
             places = {**roles.places, "time": roles.header.index(clock)}
             self.roles = replace(roles.without(clocks), places=places, is_clock=is_even[clock])
@@ -312,8 +315,9 @@ class Growing:
             if is_even[clock]:  # uneven numbers, such as a way, tell no rate
                 unit = unit_of(clock, [f"{time:.17g}" for time in table["time"][:LOOK].tolist()])
                 self.units = dict.fromkeys(self.units, unit)
-        ask = "rises in every sequence: is it a time? time=NAME or drop=NAME"
-        return [*told, f"{some(rising)} {ask}"] if rising else told
+        ask = f"{some(rising)} rises in every sequence: is it a time? "
+        asked = Sentence(ask, {"time": "NAME"}, " or ", {"drop": "NAME"})
+        return told + [asked] * bool(rising)
 
 
 def _tells(values: np.ndarray, y: np.ndarray) -> bool:

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from mvdfq._utils.errors import Sentence
 from mvdfq.io.dataset import Case, Dataset, dataset_of
 from mvdfq.io.source import Glimpse, ReadError, Source, files_in
 from mvdfq.io.tables.column_roles import (
@@ -114,8 +115,8 @@ def table_dataset(source: Source, table: Any, options: Mapping[str, Any]) -> Dat
     if layout == "wide":
         return read_wide(source, table, **options)
     if layout != "one":
-        hint = f"id=NAME names one of {some(table.header)}; mvdfq.io.read([table]) reads one series"
-        source.fail("no column of ids", hint)
+        hint = f" names one of {some(table.header)}; mvdfq.io.read([table]) reads one series"
+        source.fail("no column of ids", Sentence({"id": "NAME"}, hint))
     return series_dataset(source, columns, [(source.stem, source.path, lambda _: table, {})])
 
 
@@ -258,7 +259,8 @@ def read_csv_folder(source: Source, elsewhere: bool = False, **options: Any) -> 
     # A label that the user names stands in the files; one file has no sub-folder.
     by_folder = not elsewhere and columns.label == "label" and root.is_dir() and depths != {0}
     if by_folder and depths != {1}:
-        hint = "make one folder per class, or pass labels=TABLE or label_pattern='/([^/.]+)'"
+        ways = {"labels": "TABLE"}, " or ", {"label_pattern": "/([^/.]+)"}
+        hint = Sentence("make one folder per class, or pass ", *ways)
         source.fail("files must all lie in the folder, or all in sub-folders of the folder", hint)
     facts = [{"label": path.parent.name} if by_folder else {} for _, path in named]
     tables = [(*about, table_of, told) for about, told in zip(named, facts, strict=True)]
@@ -299,7 +301,7 @@ def _roles(growing: Growing, file: Source, table: Any, facts: Mapping[str, str])
         growing.roles, growing.is_named = roles, table.is_named
     channels = growing.channels
     if set(roles.names) != set(channels) or table.is_named != growing.is_named:
-        hint = "channels=NAMES names the columns that all files have"
+        hint = Sentence({"channels": "NAMES"}, " names the columns that all files have")
         file.fail(f"line 1: channels {roles.names[:20]}, other files have {channels[:20]}", hint)
     if not channels:
         file.fail("line 1: no column besides times and labels")

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from mvdfq._utils.errors import Sentence, Usual
 from mvdfq.io.dataset import Case, Dataset, gather, read_header
 from mvdfq.io.source import Source
 from mvdfq.io.tables.column_roles import Columns, counts_rows, is_index, some
@@ -22,6 +23,7 @@ from mvdfq.io.tables.csv_tables import (
     table_of,
 )
 
+ENDS = Sentence({"label": 0}, " is the first column, ", {"label": -1}, " the last")
 # Quantifiers are possessive (a second + after each). Otherwise the expression would try every way
 # to split a line of spaces, in a time that grows with the cube of the length.
 QUOTED = r"""'[^'\\]*+(?:\\.[^'\\]*+)*+'|"[^"\\]*+(?:\\.[^"\\]*+)*+\""""
@@ -50,7 +52,7 @@ def read_wide(source: Source, table: Any = None, **options: Any) -> Dataset:
         f"{key} {repr(header[place]) if header else ends.get(place, place)}"
         for key, place in places.items()
     )
-    source.remark(f"columns: {'; '.join([*apart, 'all others are values'])}")
+    source.remark(Usual(f"columns: {'; '.join([*apart, 'all others are values'])}"))
     commas, missing = Commas(), {*columns.missing, *map(str, columns.missing)}
     missing |= {float(word) for word in missing if is_number(str(word))}
     read_row = partial(_wide_row, header=header, places=places, commas=commas, missing=missing)
@@ -66,7 +68,7 @@ def _label_place(
     if columns.label is None or isinstance(columns.label, int) or "label" in places:
         return places.get("label", columns.label)
     if columns.label != "label":
-        hint = "the table has no header; label=0 is the first column, label=-1 the last"
+        hint = Sentence("the table has no header; ", ENDS)
         source.fail(f"line 1: no column {columns.label!r}", hint)
     ends = {end: [row[end] for row in rows] for end in (0, -1) if end not in places.values()}
     text = [end for end, cells in ends.items() if not all(map(is_value, cells))]
@@ -80,7 +82,7 @@ def _label_place(
     for candidates in (text, whole):
         if len(candidates) == 1:
             return candidates[0]
-    hint = "label=0 is the first column, label=-1 the last, label='none' means no labels"
+    hint = Sentence(ENDS, ", ", {"label": "none"}, " means no labels")
     source.fail("it is not clear which column holds the label", hint)
 
 
@@ -109,8 +111,9 @@ def _wide_row(
         empty = (np.nan if cell == "" else cell for cell in cells)
         values = floats(cells) if is_text else np.array([*empty], dtype=float)
     except ValueError as error:
-        hint = "; label=NAME, group=NAME and id=NAME name columns of words" if header else ""
-        raise ValueError(f"{error}{hint}") from None
+        wishes = {"label": "NAME"}, ", ", {"group": "NAME"}, " and ", {"id": "NAME"}
+        hint = Sentence("; ", *wishes, " name columns of words") if header else ""
+        raise ValueError(Sentence(str(error), hint)) from None
     label = words.get("label")
     if label is not None and "e+" in label.lower() and is_number(label):
         label = f"{float(label):g}"  # 1.000e+00, as programs write the number of a class, is 1
@@ -147,7 +150,8 @@ class _Header:
         if label == "label" and len(self.nominal) == 1:
             return self.nominal[0]
         if label is not None and (label != "label" or self.nominal):
-            source.fail(f"no attribute {label!r}", f"label=NAME names one of {some(self.names)}")
+            hint = Sentence({"label": "NAME"}, f" names one of {some(self.names)}")
+            source.fail(f"no attribute {label!r}", hint)
         return None
 
 

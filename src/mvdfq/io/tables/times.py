@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from mvdfq._utils.errors import Sentence, Usual
 from mvdfq.io.source import Source
 from mvdfq.io.tables.csv_tables import UNITS, floats, is_given, is_value
 from mvdfq.sequences import Sequences, offsets_of
@@ -28,6 +29,8 @@ DATE = re.compile(r"\d{1,4}[-./]\d{1,2}[-./]\d{1,4}\D.*+|\d{4}-\d\d-\d\d|\d{1,2}
 ISO = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d++)?")
 # Rates that differ by more than a tenth are different rates, and not the jitter of one clock.
 SAME_RATE = 0.1
+AS_ROWS = Sentence({"time": "none"}, " keeps the order of the rows")
+IN_MS = Sentence({"time": "NAME:ms"}, " says that column NAME holds milliseconds")
 # A grid with more places per row than this is a mistake in the unit of the times.
 MOST_PLACES = 1000
 
@@ -63,8 +66,7 @@ def moments(times: Sequence[str]) -> np.ndarray:
             warnings.simplefilter("ignore")  # of time zones, which NumPy reads right
             return np.array(iso, "datetime64[ns]").astype(np.int64)
     except ValueError:
-        hint = "; time='none' keeps the order of the rows"
-        raise ValueError(f"{times[0][:40]!r} is not a time{hint}") from None
+        raise ValueError(Sentence(f"{times[0][:40]!r} is not a time; ", AS_ROWS)) from None
 
 
 def _iso(text: str, day: re.Match[str] | None, american: bool) -> str:
@@ -118,8 +120,8 @@ def at_one_rate(source: Source, X: Sequences, seconds: list[Any], rate: float | 
     known = [times for times in seconds if times is not None]
     if rate is not None:
         if len(known) < len(seconds):
-            hint = "time='NAME:ms' says that column NAME holds milliseconds; s, us and ns work too"
-            source.fail("resample needs times, and the unit of the times is not known", hint)
+            problem = "resample needs times, and the unit of the times is not known"
+            source.fail(problem, Sentence(IN_MS, "; s, us and ns work too"))
         return _resampled(source, X, known, rate)
     rates = np.array([rate_of(times) for times in known])
     rates = rates[np.isfinite(rates)]
@@ -131,15 +133,15 @@ def at_one_rate(source: Source, X: Sequences, seconds: list[Any], rate: float | 
     middle = plain if abs(plain - middle) <= 1e-5 * middle else middle
     if (np.abs(np.log(rates / middle)) > np.log1p(SAME_RATE)).any():
         low, high = rates.min(), rates.max()
-        told = f"the sampling rates differ: {low:.4g} to {high:.4g} rows per second"
-        source.remark(f"{told}; resample={middle:g} brings all sequences to one rate")
+        told = f"the sampling rates differ: {low:.4g} to {high:.4g} rows per second; "
+        source.remark(Sentence(told, {"resample": middle}, " brings all sequences to one rate"))
         return X
     steps = (np.diff(times) for times in known)
     uneven = sum(bool(gaps.size and gaps.max() > GAP * np.median(gaps)) for gaps in steps)
-    source.remark(f"sampling rate from the times: {middle:g} rows per second")
+    source.remark(Usual(f"sampling rate from the times: {middle:g} rows per second"))
     if uneven:
         told = f"{uneven} of {len(X)} sequences have gaps in time, but rows count as evenly spaced"
-        source.remark(f"{told}; resample={middle:g} puts missing values into the gaps")
+        source.remark(Sentence(told, "; ", {"resample": middle}, " puts missing values into them"))
     return replace(X, sampling_rate=middle)
 
 
@@ -148,8 +150,7 @@ def _resampled(source: Source, X: Sequences, seconds: list[np.ndarray], rate: fl
     for x, times in zip(X, seconds, strict=True):
         if times[-1] * rate > MOST_PLACES * len(times):
             problem = f"{len(times)} rows last {times[-1]:.4g} s, which is too long for "
-            hint = "time='NAME:ms' says that column NAME holds milliseconds"
-            source.fail(f"{problem}resample={rate:g}", hint)
+            source.fail(Sentence(problem, {"resample": rate}), IN_MS)
         parts.append(resampled(x, times, rate, X.symbolic_mask))
     source.remark(f"all sequences are resampled to {rate:g} rows per second")
     data, offsets = np.concatenate(parts, axis=1), offsets_of(part.shape[1] for part in parts)

@@ -354,7 +354,7 @@ def test_a_missing_label_is_named(missing):
     ("options", "weight", "message"),
     [
         ({}, 1e-300, "sample_weight must hold a weight of at least 1e-06"),
-        ({}, 0.0, "at least one non-zero"),
+        ({}, 0.0, "at least (one non-zero|1e-06)"),  # scikit-learn before 1.8 lets zeros pass
         ({"class_weight": {0: -1, 1: 1}}, 1.0, "class_weight must hold numbers from 0 on, got -1"),
         ({"class_weight": {0: "x", 1: 1}}, 1.0, "class_weight must hold numbers"),
     ],

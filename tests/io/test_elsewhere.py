@@ -430,6 +430,11 @@ def test_hostile_arrays_are_refused(tmp_path):
     savemat(tmp_path / "s.mat", {"X": {"a": 1}})
     with pytest.raises(ReadError, match="variable 'X' is of class struct"):
         read(tmp_path / "s.mat")
+    cells = np.empty((2, 1), dtype=object)
+    cells[:, 0] = [np.empty((1, 1), dtype=object)] * 2
+    savemat(tmp_path / "nested.mat", {"X": cells, "y": [0, 1]})
+    with pytest.raises(ReadError, match="variable 'X' holds cells or structures within cells"):
+        read(tmp_path / "nested.mat")
     pd.DataFrame(FRAME).to_excel(tmp_path / "big.xlsx")
     with pytest.raises(ReadError, match="too large when unpacked"):
         read(tmp_path / "big.xlsx", max_bytes=1000)

@@ -179,19 +179,21 @@ def send() -> None:
     from scipy.io import loadmat, whosmat
 
     path, unpacked = sys.argv[1], int(sys.argv[2])
+    hint = "save arrays of numbers, or a cell array of them, as X and y"
     # Refuse variables of other classes, and those that claim more than the file can hold.
     for name, shape, kind in whosmat(path):
         if math.prod(shape) > unpacked:
             raise ValueError(f"variable {name!r} claims shape {shape}, more than the file can hold")
         if kind not in PLAIN:
-            hint = "save arrays of numbers, or a cell array of them, as X and y"
             raise ValueError(f"variable {name!r} is of class {kind} {shape}; {hint}")
     variables = loadmat(path, chars_as_strings=True)
     arrays = {name: values for name, values in variables.items() if not name.startswith("__")}
     for name in [name for name, values in arrays.items() if values.dtype.kind == "O"]:
         cells = arrays.pop(name).ravel().tolist()
+        if any(cell.dtype.hasobject for cell in cells):
+            raise ValueError(f"variable {name!r} holds cells or structures within cells; {hint}")
         arrays |= {f"{name}/{i}": cell for i, cell in enumerate(cells)}
-    np.savez(sys.stdout.buffer, allow_pickle=False, **arrays)
+    np.savez(sys.stdout.buffer, **arrays)  # NumPy 2.0 takes allow_pickle for an array
 
 
 def _check_unpacked(source: Source, file: IO[bytes]) -> int:

@@ -381,3 +381,25 @@ def test_weights_of_classes_whose_names_are_digits():
         ValueError, match="class_weight names 'one'; the classes are '1', '10', '2'"
     ):
         SequenceClassifier("fast", C=1, class_weight={"one": 5}).fit(X, names)
+
+
+# sequences of another kind than those of fit -----------------------------------------------------
+
+
+def test_names_that_fit_did_not_have_are_told():
+    X, y = np.random.default_rng(0).normal(size=(12, 2, 20)), np.arange(12) % 2
+    table = pd.DataFrame({"a": [pd.Series(x[0]) for x in X], "b": [pd.Series(x[1]) for x in X]})
+    for preset in (None, "fast", "mvdfq-sssk"):
+        clf = SequenceClassifier(preset, cv=2).fit(X, y)
+        with pytest.warns(UserWarning, match="X names its channels 'a', 'b', fit had no names"):
+            assert_array_equal(clf.predict(table), clf.predict(X))
+    with pytest.warns(UserWarning, match="X names its channels"):
+        assert_allclose(clf.explain(table.iloc[:1]).margins, clf.explain(X[0]).margins)
+
+
+def test_strings_and_sets_are_refused():
+    X, y = np.random.default_rng(0).normal(size=(12, 2, 20)), np.arange(12) % 2
+    with pytest.raises(ValueError, match="X has 1 channels, 2 are expected; X holds letters"):
+        SequenceClassifier("fast", cv=2).fit(X, y).predict(["ACGT"])
+    with pytest.raises(TypeError, match="got set, which has no order; pass a list"):
+        SequenceClassifier().fit({"ACGT", "TTTT"}, [0, 1])

@@ -294,6 +294,21 @@ def test_fasta_with_labels_in_the_header(tmp_path):
     assert json.loads(out)["mean"]["roc50"] > 0.9
 
 
+def test_classes_of_different_letters_are_told(tmp_path):
+    for name, text in (("dna", "ACGTA"), ("rna", "ACGUA"), ("short", "ACA"), ("protein", "MKWVE")):
+        records = (f">{name}{i}\n{text * (i + 2)}\n" for i in range(8))
+        (tmp_path / f"{name}.fa").write_text("".join(records))
+    for other, letters in (("rna", "RNA"), ("protein", "other letters")):
+        files = [tmp_path / "dna.fa", tmp_path / f"{other}.fa"]
+        told = f"classes differ in their letters: DNA in dna; {letters} in {other};"
+        assert told in run("inspect", *files)[1]
+        assert told in run("train", *files, "-o", tmp_path / "m.mvdfq")[1]
+    assert "differ" not in run("inspect", tmp_path / "dna.fa", tmp_path / "short.fa")[1]
+    texts = [(tmp_path / f"{name}.fa").read_text() for name in ("dna", "rna")]
+    (tmp_path / "both.fa").write_text("".join(texts))
+    assert "the letters are DNA and RNA" in run("inspect", tmp_path / "both.fa")[1]
+
+
 def test_both_strands_are_offered_for_dna_that_is_read_on_one(tmp_path):
     path, model = tmp_path / "reads.fa", tmp_path / "m.mvdfq"
     path.write_text("".join(f">r{i} {'ab'[i % 2]}\n{'ACGTNacgt' * (i + 2)}\n" for i in range(8)))

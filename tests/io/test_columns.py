@@ -228,6 +228,11 @@ def test_a_wide_table_with_named_columns(tmp_path):
         assert [data.y.tolist(), data.groups.tolist()] == [["up", "down"], ["p", "q"]]
         assert data.names == ["0", "1"]
         assert data.X[1].tolist() == [[3, 4]]
+    path = write(tmp_path, "who,t0,t1,kind\np,1,2,up\nq,3,4,down\n")
+    data = read(path, id="who", label="kind")  # each id once: a row is a series
+    assert [data.names, data.X[1].tolist()] == [["p", "q"], [[3, 4]]]
+    path = write(tmp_path, "who,a,b,kind\np,1,2,up\np,3,4,up\nq,5,6,down\n")
+    assert read(path, id="who", label="kind").X[0].tolist() == [[1, 3], [2, 4]]
     bare = write(tmp_path, "up,p,1,2\ndown,q,3,4\n")
     data = read(bare, label=0, group=1)
     assert [data.y.tolist(), data.groups.tolist()] == [["up", "down"], ["p", "q"]]

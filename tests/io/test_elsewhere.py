@@ -430,8 +430,8 @@ def test_hostile_arrays_are_refused(tmp_path):
     savemat(tmp_path / "s.mat", {"X": {"a": 1}})
     with pytest.raises(ReadError, match="variable 'X' is of class struct"):
         read(tmp_path / "s.mat")
-    cells = np.empty((2, 1), dtype=object)
-    cells[:, 0] = [np.empty((1, 1), dtype=object)] * 2
+    cells, inner = np.empty((2, 1), dtype=object), np.empty((1, 1), dtype=object)
+    inner[0, 0], cells[0, 0], cells[1, 0] = np.ones(3), inner, inner
     savemat(tmp_path / "nested.mat", {"X": cells, "y": [0, 1]})
     with pytest.raises(ReadError, match="variable 'X' holds cells or structures within cells"):
         read(tmp_path / "nested.mat")

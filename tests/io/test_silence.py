@@ -85,6 +85,15 @@ def test_silence_is_told_and_can_be_kept(sounds):
     assert not [r for r in read_audio(sounds / "rain").remarks if "silence" in r]
 
 
+def test_a_pure_tone_is_no_silence(tmp_path):
+    tone = 0.3 * np.sin(2 * np.pi * 400 * np.arange(8000) / 8000)  # a period is 20 samples
+    soundfile.write(tmp_path / "tone.wav", tone, 8000)
+    for silence in ("missing", "keep"):
+        data = read_audio(tmp_path / "tone.wav", silence=silence)
+        assert idle_frames(data.X).mean() > 0.9
+        assert data.remarks == ()
+
+
 def test_padding_does_not_decide():
     """Dull and bright noise; the dull recordings are padded in training, the bright in the test."""
     rng = np.random.default_rng(0)

@@ -3,7 +3,7 @@
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +31,7 @@ from mvdfq.explain.moments import in_range
 from mvdfq.explain.mutations import Change, Mutations, Strand, mutate, substitutions
 from mvdfq.frames.base import channel_names
 from mvdfq.sequences import Ragged, Sequences, check_sequences
+from mvdfq.sequences.containers import is_table
 from mvdfq.sequences.statistics import warn_constant, warn_outside, without_constants
 from mvdfq.symbols.base import Symbols, check_symbols, warn_unseen
 from mvdfq.terms.fitted import FittedSum, FittedTerm
@@ -360,6 +361,10 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         if isinstance(X, Symbols) or np.isnan(self.ranges_in_).all():
             return X
         X = check_sequences(X, n_channels=self.n_channels_in_)
+        if X.channel_names and self.channel_names_in_ is None:
+            told = f"X names its channels {', '.join(map(repr, X.channel_names[:5]))}"
+            warnings.warn(f"{told}, fit had no names; their order counts.", stacklevel=4)
+            X = replace(X, channel_names=None)
         return without_constants(X, self.ranges_in_)
 
     def _decide(self, read: list[Any]) -> tuple[np.ndarray, np.ndarray, Any, np.ndarray]:
@@ -554,7 +559,7 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
 
     def _as_several(self, x: Any) -> Any:
         """Return one sequence as a collection of one."""
-        is_collection = isinstance(x, Ragged) or (len(x) == 1 and np.ndim(x[0]) == 2)
+        is_collection = isinstance(x, Ragged) or is_table(x) or (len(x) == 1 and np.ndim(x[0]) == 2)
         return x if is_collection else [x]
 
     @property

@@ -69,14 +69,14 @@ class DataOptions:
 
     def labelled(self, path: Any) -> Any:
         """Read a data set; raise an error if the data have no labels."""
-        from mvdfq.io.inspection import strands_remark
+        from mvdfq.io.inspection import letters_remarks
         from mvdfq.io.labelling import how_to_label
 
         data = self.read(path)
         if data.y is None:
             hint = in_options(how_to_label(self.kind(path)))
             raise Refused(f"{shown_paths(path)} has no labels.", hint)
-        for remark in strands_remark(data):
+        for remark in letters_remarks(data):
             note(in_options(remark), self.quiet)
         return data
 

@@ -61,9 +61,9 @@ def facts_of(data: Dataset) -> dict[str, Any]:
     if isinstance(data.X, list):
         letters = "".join(sorted(set().union(*data.X)))
         facts = lengths_of([len(x) for x in data.X]) | {"letters": letters}
-        remarks += strands_remark(data)
+        remarks += letters_remarks(data)
     else:
-        shares = idle_shares(data)
+        shares = frame_shares(data, idle_frames(data.X))
         X, missing = data.X, np.isnan(data.X.data)
         names = X.channel_names or [str(c) for c in range(X.n_rows)]
         facts = lengths_of(X.lengths) | {
@@ -97,20 +97,41 @@ def common_facts(data: Dataset, equal: list[list[int]], remarks: list[str]) -> d
     }
 
 
-def strands_remark(data: Dataset) -> list[str]:
-    """Offer both strands where letters are DNA that is read on one strand."""
+def letters_remarks(data: Dataset) -> list[str]:
+    """Offer both strands of DNA; say if classes hold different letters, such as DNA and RNA."""
     strings = data.X if isinstance(data.X, list) else []  # joined strands are no strings
-    letters = set("".join(set().union(*strings)).upper())
-    if not set("ACGT") <= letters <= set(ALPHABETS["dna"]):
+    letters: dict[str, set[str]] = defaultdict(set)
+    labels = [""] * len(strings) if data.y is None else data.y
+    for text, label in zip(strings, labels, strict=False):
+        letters[str(label)].update(text.upper())
+    kinds: dict[str, list[str]] = defaultdict(list)
+    for label, used in letters.items():
+        kinds[_kind_of(used)].append(label)
+    kinds.pop("", None)
+    if len(kinds) > 1:
+        found = "; ".join(f"{kind} in {', '.join(kinds[kind][:5])}" for kind in kinds)
+        return [f"classes differ in their letters: {found}; a classifier may tell classes by it"]
+    if "DNA and RNA" in kinds:
+        return ["the letters are DNA and RNA, with T and with U, which are two letters"]
+    if "DNA" not in kinds:
         return []
     told = "the letters are DNA, read on the strand that the file holds; "
     why = "for peaks of ChIP-seq or ATAC-seq, not for promoters or splice sites"
     return [Sentence(told, {"strands": "both"}, f" reads the other strand, too: {why}")]
 
 
-def idle_shares(data: Dataset) -> dict[str, float]:
-    """Return the share of idle frames by class."""
-    before = np.append(0, idle_frames(data.X).cumsum())
+def _kind_of(letters: set[str]) -> str:
+    """Return what letters are; "" for letters of DNA and RNA that lack a base."""
+    allowed = set(ALPHABETS["dna"]) | {"U"}
+    if not letters <= allowed:
+        return "other letters"
+    kinds = {"ACGTU": "DNA and RNA", "ACGT": "DNA", "ACGU": "RNA"}
+    return next((kind for bases, kind in kinds.items() if set(bases) <= letters), "")
+
+
+def frame_shares(data: Dataset, frames: np.ndarray) -> dict[str, float]:
+    """Return the share of some frames, one flag per frame, by class."""
+    before = np.append(0, frames.cumsum())
     return shares_of(data, np.diff(before[data.X.offsets]), data.X.lengths)
 
 

@@ -11,7 +11,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from mvdfq.io.dataset import Dataset
-from mvdfq.io.inspection import differ, equal_sequences, idle_shares
+from mvdfq.io.inspection import differ, equal_sequences, frame_shares, idle_frames
 from mvdfq.pages.run import Run
 from mvdfq.sequences import Sequences
 from mvdfq.sequences.statistics import bounds_of, constant_channels, mean_and_variance
@@ -151,7 +151,8 @@ def health(run: Run) -> dict[str, Any]:
     """Return lengths, gaps, constant channels, class balance, duplicates and mixed groups."""
     X = run.X
     read = Dataset(X, run.y, [str(i) for i in range(len(X))])
-    idle, low, high = idle_shares(read), int(X.lengths.min()), int(X.lengths.max())
+    idle = frame_shares(read, idle_frames(read.X))
+    low, high = int(X.lengths.min()), int(X.lengths.max())
     edges = np.linspace(low, high + 1, min(20, high - low + 1) + 1)
     mixed = None if run.groups is None else len({
         group for fold, train in zip(run.folds, run.recorder.trains, strict=False)

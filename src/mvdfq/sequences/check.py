@@ -143,6 +143,8 @@ def check_collection(X: Any) -> None:
     if isinstance(X, Iterator):
         told = "pass list(X), because an iterator can be read only once."
         raise TypeError(f"{wanted}, got {kind}; {told}")
+    if isinstance(X, set | frozenset):
+        raise TypeError(f"{wanted}, got {kind}, which has no order; pass a list.")
     if not isinstance(X, Iterable):
         raise TypeError(f"{wanted}, got {kind}.")
 
@@ -262,7 +264,7 @@ def refuse(bad: np.ndarray, sequences: Sequences, what: str, hint: str) -> None:
 
 def _check_channel_count(sequences: Sequences, n_channels: int | None, X: Any) -> None:
     if n_channels is not None and sequences.n_rows != n_channels:
-        hint = "."
+        hint = "; X holds letters." if sequences.symbolic_mask.all() else "."
         if not isinstance(X, Ragged) and any(isinstance(x, str) and FILE.search(x) for x in X):
             hint = "; if X holds names of files, mvdfq.predict_files(model, X) reads the files."
         if {*sequences.lengths.tolist()} == {n_channels}:

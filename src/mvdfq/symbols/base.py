@@ -254,6 +254,10 @@ def warn_unseen(X: Any, read: list[Any]) -> None:
             continue
         rows, names = np.flatnonzero(found.any(axis=1)), symbols.channel_names
         where = f" of {', '.join(repr(names[r]) for r in rows[:5])}" if names else ""
+        text = "".join(X) if isinstance(X, list) and isinstance(X[0], str) else ""
+        if len(text) == found.shape[1]:
+            letters = sorted({text[place] for place in np.flatnonzero(found.any(axis=0))})
+            where += f" ({', '.join(map(repr, letters[:5]))})"
         warnings.warn(
             f"{n} of {counted(len(symbols), 'sequence')} hold symbols{where} that did not occur in "
             f"training, {unseen.sum()} symbols together; the answer rests on the other symbols. Is "

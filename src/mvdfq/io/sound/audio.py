@@ -27,6 +27,9 @@ from mvdfq.io.tables.column_roles import known_places
 from mvdfq.io.tables.csv_tables import METADATA, Row, rows_of
 from mvdfq.sequences import Sequences, offsets_of
 
+# Coefficients of a flat spectrum, the first aside, are smaller; rounding errors are near 1e-5.
+FLAT = 1e-3
+
 
 def read_audio(
     path: Any,
@@ -72,8 +75,15 @@ def read_audio(
     for label in (label for label, n in inspection.counts_of(data.y).items() if n == 1):
         text = f"Class {label!r} has only one file, so this class cannot be tested."
         warnings.warn(text, stacklevel=2)
-    told = inspection.silence_in_words(inspection.idle_shares(data), recipe.silence)
+    silent = inspection.frame_shares(data, silent_frames(X, recipe.n_mfcc))
+    told = inspection.silence_in_words(silent, recipe.silence)
     return replace(data, remarks=(*data.remarks, *told))
+
+
+def silent_frames(X: Sequences, n_mfcc: int) -> np.ndarray:
+    """Return idle frames with a flat spectrum, as of digital silence; pure tones are idle, too."""
+    shape = X.data[1:n_mfcc]
+    return inspection.idle_frames(X) & (np.isnan(shape) | (np.abs(shape) < FLAT)).all(axis=0)
 
 
 def headers(

@@ -269,7 +269,9 @@ def layout_of(table: Any, columns: Columns) -> str | None:
         apart |= {*roles.places.values()}
         ids = [row[roles.places["id"]] for row in body] if "id" in roles.places else []
         recur = bool(ids) and (roles.is_clock or 2 * len(set(ids)) <= len(ids))
-        if columns.id != "id" or roles.has_runs or recur:
+        # a named id that never recurs, without times, names series
+        differ = 1 < len(ids) == len(set(ids)) and "time" not in roles.places
+        if (columns.id != "id" and not differ) or roles.has_runs or recur:
             return "long"
         if roles.is_clock or _is_bare_series(roles, body):
             numbers = all(is_value(row[i]) for row in body for i in roles.channels)

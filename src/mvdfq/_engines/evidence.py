@@ -41,14 +41,14 @@ def spread_group(slots, offsets, read, table, totals, reached, memory, out):
     """Do what `spread_words` does, with arrays whose rows are numbered by one index."""
     by_frame, sums, rest = out
     first, _, _, lost = table
-    cells, touched, slopes, even, sizes = memory
+    _, _, slopes, even, sizes = memory
     rows, last, weights = read
     n_cells, n_columns = even.shape
     for p in range(rows.size):
         for s in range(offsets.size - 1):
             start, stop, at = offsets[s], offsets[s + 1], rows[p] * (offsets.size - 1) + s
             own, total = (first[p], first[rows.size]), totals[rows[p], s]
-            n = count_starts(slots, p, start, stop, own, last, weights, cells, touched)
+            n = count_starts(slots[p], (start, stop), own, last, weights, memory)
             for cell in range(1, n_cells):
                 sizes[cell] = 0.0
                 for c in range(n_columns):
@@ -69,17 +69,19 @@ def spread_group(slots, offsets, read, table, totals, reached, memory, out):
 
 
 @inlined
-def count_starts(slots, p, start, stop, own, last, weights, cells, touched):
+def count_starts(slots, place, own, last, weights, memory):
     """Count the words of one row of one sequence in the finest cells; list them, return how many.
 
     Place 0 of the counts of a word marks a word that is listed.
     """
+    start, stop = place
+    cells, touched, _, _, _ = memory
     n, n_fine = 0, cells.shape[1] // 2
     for j in range(weights.size):
         length = stop - start - last[j]
         # a layout of weight 0 would list words without counting them
         for t in range(length if weights[j] != 0 else 0):
-            word = slots[p, j, start + t] - own[0]
+            word = slots[j, start + t] - own[0]
             if word + own[0] < own[1]:
                 if cells[word, 0] == 0:
                     cells[word, 0] = 1.0

@@ -95,11 +95,13 @@ def count_slots(place, group, base, n_slots, local, cells, touched):
 
 
 @inlined
-def weigh_slots(local, cells, touched, n, keys, values, first, root, margin):
-    """Add the weights of the counted words to `margin`; return the sum of squared counts.
+def weigh_slots(memory, n, keys, values, first, root, margin):
+    """Add the weights of the `n` counted words to `margin`; return the sum of squared counts.
 
-    Clears the counts. `keys` are the words of the row, whose weights begin at ``values[first]``.
+    Clears the counts in `memory`. `keys` are the words of the row; their weights begin at
+    ``values[first]``.
     """
+    local, cells, touched = memory
     squares = 0.0
     for i in range(n):
         slot = touched[i]
@@ -140,7 +142,7 @@ def score(codes, offsets, present, group, bases, first, keys, values, root, weig
             place = codes[r], begin, end, here
             n = count_slots(place, group, base, local.size, local, cells, touched)
             learned = keys[mine : first[r + 1]]
-            squares = weigh_slots(local, cells, touched, n, learned, values, mine, root, margin)
+            squares = weigh_slots(memory, n, learned, values, mine, root, margin)
             for c in range(margin.size):
                 margins[s, r, c] += margin[c]
             total[s, r] += squares

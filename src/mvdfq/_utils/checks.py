@@ -78,6 +78,16 @@ def is_number(value: Any) -> bool:
     return isinstance(value, Real) and not isinstance(value, bool | np.bool_)
 
 
+def parse_folds(protocol: str) -> int | None:
+    """Return the number of folds of a protocol such as ``"5-fold"``; None for other protocols.
+
+    >>> parse_folds("5-fold"), parse_folds("group")
+    (5, None)
+    """
+    match = re.fullmatch(r"(\d+)-fold", protocol)
+    return None if match is None else int(match[1])
+
+
 def parse_memory(limit: int | str | None) -> int:
     """Read a memory limit: bytes, or text such as ``"500 MB"``; None means two gibibytes.
 

@@ -1,6 +1,5 @@
 """``mvdfq evaluate``: the error of a classifier on a data set, by a protocol."""
 
-import re
 import time
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
@@ -51,8 +50,10 @@ class Testing:
 
     def check(self) -> None:
         """Raise an error for options that do not go together, before data are read."""
+        from mvdfq._utils.checks import parse_folds
+
         protocol = self.protocol
-        is_k_fold = re.fullmatch(r"\d+-fold", protocol) is not None
+        is_k_fold = parse_folds(protocol) is not None
         if protocol and not is_k_fold and protocol not in PROTOCOLS:
             hint = f"use 5-fold (or another number), {', '.join(PROTOCOLS)}"
             raise Refused(f"--protocol {protocol} is not known.", hint, USAGE)

@@ -1,6 +1,5 @@
 """Protocols: how the sequences are cut into a training part and a test part."""
 
-import re
 import warnings
 from collections.abc import Iterator
 from typing import Any, NoReturn
@@ -8,6 +7,7 @@ from typing import Any, NoReturn
 import numpy as np
 from sklearn.model_selection import LeaveOneGroupOut, StratifiedGroupKFold, StratifiedKFold
 
+from mvdfq._utils.checks import parse_folds
 from mvdfq._utils.errors import Sentence
 from mvdfq.terms.validation import check_groups
 
@@ -28,8 +28,8 @@ def folds_of(
     [('7', [0, 2]), ('8', [1, 3])]
     """
     parts: Any = []  # folds without names
-    if match := re.fullmatch(r"(\d+)-fold", protocol):
-        parts = _k_fold(int(match[1]), y, seed)
+    if (k := parse_folds(protocol)) is not None:
+        parts = _k_fold(k, y, seed)
     elif protocol in ("group", "leave-group-out"):
         groups = _needed(groups, protocol, "groups")
         n_groups = len(np.unique(groups))
@@ -104,7 +104,7 @@ def _group_per_class(y: np.ndarray, groups: np.ndarray) -> Parts:
 def shuffles(protocol: str, groups: np.ndarray | None) -> bool:
     """Tell whether the folds of a protocol depend on the seed."""
     many = groups is not None and len(np.unique(groups)) > MOST_FOLDS
-    return re.fullmatch(r"\d+-fold", protocol) is not None or (protocol == "group" and many)
+    return parse_folds(protocol) is not None or (protocol == "group" and many)
 
 
 def usual_protocol(

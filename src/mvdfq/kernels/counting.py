@@ -185,7 +185,8 @@ class GroupTask:
         out = np.empty(row.data.size * len(layouts), dtype=np.uint64)
         read = (layouts, windows, distinct)
         flags = np.empty((2, np.diff(row.offsets).max(initial=0)), bool)
-        n = cpu.emit(data, row.offsets, read, base, row.present, *self.cell, shifts, flags, out)
+        about = row.offsets, read, base, row.present, *self.cell
+        n = cpu.emit(data, *about, shifts=shifts, flags=flags, out=out)
         return out[:n]
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import joblib
 import numpy as np
 
+from mvdfq._utils.checks import parse_folds
 from mvdfq._utils.threads import Report
 from mvdfq._utils.version import source_digest
 from mvdfq.evaluation import Evaluation, Fold
@@ -161,7 +162,7 @@ def measure(
         return sorted(jobs, key=lambda job: job.order)
 
     # Only the first seed shows which cells are slow, so all its folds come before other seeds.
-    repeated = [cut for cut in protocols[:1] if cut.endswith("-fold") or cut == "artist-disjoint"]
+    repeated = [cut for cut in protocols[:1] if parse_folds(cut) or cut == "artist-disjoint"]
     first, others = jobs_of(protocols, seeds[:1]), jobs_of(repeated, seeds[1:])
     records: dict[FoldJob, Record] = {}
 

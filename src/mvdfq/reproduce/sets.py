@@ -9,6 +9,7 @@ import joblib
 import numpy as np
 from sklearn.model_selection import StratifiedGroupKFold
 
+from mvdfq._utils.checks import parse_folds
 from mvdfq.evaluation import folds_of
 from mvdfq.reproduce.store import Shelf
 from mvdfq.sequences import Sequences, offsets_of
@@ -89,7 +90,7 @@ class MusicSet:
 
     def inner_groups(self, protocol: str) -> np.ndarray | None:
         """Return the groups that inner validation keeps together, as the protocol does."""
-        return None if protocol.endswith("-fold") else self.groups
+        return None if parse_folds(protocol) else self.groups
 
     def small(self, n_per_class: int = 6, n_frames: int = 200) -> "MusicSet":
         """Return a part for a smoke run: the first frames of a few clips of every class."""

@@ -118,20 +118,21 @@ class WordTable(Short):
                     total[block] += squares
                     own[block] += self.group_weights[g] * squares
                 continue
+            layouts = table.group.arrays, table.group.layout_weights
             lookup.score(
                 symbols.codes,
                 symbols.offsets,
                 present,
-                (table.group.arrays, table.group.layout_weights, *buffers_of(symbols.lengths)),
-                table.bases,
-                table.first,
-                table.keys,
-                table.values,
-                self.plan.root,
-                self.group_weights[g],
+                group=(*layouts, *buffers_of(symbols.lengths)),
+                bases=table.bases,
+                first=table.first,
+                keys=table.keys,
+                values=table.values,
+                root=self.plan.root,
+                weights=self.group_weights[g],
                 # at most one new word per place and layout
-                lookup.scratch(longest * len(table.group.layouts), self.plan.n_levels),
-                (margins, own, total),
+                memory=lookup.scratch(longest * len(table.group.layouts), self.plan.n_levels),
+                out=(margins, own, total),
             )
         return margins, own, total
 

@@ -1,13 +1,16 @@
-"""How fast the page of 5000 sequences is in headless Chromium, and how large.
+"""What the page costs beside the evaluation, and how fast a page of 5000 sequences is in Chromium.
 
-Needs Chromium, its driver and selenium. Writes benchmarks/results/report.csv.
-Run: python benchmarks/bench_report.py
+The first part needs Chromium, its driver and selenium. Writes benchmarks/results/report.csv.
+Run: python benchmarks/bench_report.py [browser] [evaluation]
 """
 
 import csv
 import shutil
+import sys
 import tempfile
 import time
+from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +20,7 @@ from mvdfq.pages.html import page
 
 RESULTS = Path(__file__).parent / "results" / "report.csv"
 N = 5000
+FIELDS = ["part", "what", "value", "unit"]
 # Each action runs in the page; the time includes the layout that follows.
 ACTIONS = {
     "open a cell of the confusions": "document.querySelector('[data-cell]').click()",
@@ -33,8 +37,32 @@ TIMED = (
 )
 
 
-def main() -> None:
-    """Make a page, measure it, print and store the times."""
+# Recordings of 5 s, and songs of two and a half minutes, as frames of 13 channels; their presets.
+COLLECTIONS = {
+    "320 x 13 x 498, default": (320, 498, None),
+    "42 x 13 x 12000, fast": (42, 12_000, "fast"),
+}
+
+
+def beside_evaluation() -> Iterator[tuple[str, float, str]]:
+    """Measure five folds alone, then five folds with their page, in processor time."""
+    for name, (n, n_frames, preset) in COLLECTIONS.items():
+        X, y = mvdfq.make_autoregressive(n, 13, n_frames, 8 if n > 100 else 3, random_state=0)
+        clf = mvdfq.SequenceClassifier(preset)
+        mvdfq.report(clf, X[:40], y[:40], path=None, protocol="2-fold")  # loads the compiled code
+        seconds = []
+        for judge in (mvdfq.evaluate, partial(mvdfq.report, path=None)):
+            start = time.process_time()
+            judge(clf, X, y, protocol="5-fold")
+            seconds.append(time.process_time() - start)
+        alone, both = seconds
+        yield f"{name}: evaluation", round(alone, 1), "processor s"
+        yield f"{name}: its page", round(both - alone, 1), "processor s"
+        yield f"{name}: page / evaluation", round(both / alone - 1, 2), ""
+
+
+def in_browser() -> Iterator[tuple[str, float, str]]:
+    """Make a page of many sequences, and measure it in Chromium."""
     from selenium import webdriver
 
     random = np.random.default_rng(0)
@@ -45,7 +73,7 @@ def main() -> None:
     clf = mvdfq.SequenceClassifier("mvdfqm-spectrum-alt", C=1, n_jobs=-1)
     made = mvdfq.report(clf, X, y, names, None, protocol="2-fold")
     seconds = time.perf_counter() - start
-    rows = [("evaluate and gather the numbers", round(seconds, 1), "s")]
+    yield "evaluate and gather the numbers", round(seconds, 1), "s"
     options = webdriver.ChromeOptions()
     options.binary_location = shutil.which("chromium") or "chromium"
     for argument in ["headless", "no-sandbox", "disable-gpu", "disable-background-networking"]:
@@ -54,21 +82,34 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "report.html"
         path.write_text(page(made.data), encoding="utf-8")
-        rows.append(("page", round(path.stat().st_size / 1e6, 3), "MB"))
+        yield "page", round(path.stat().st_size / 1e6, 3), "MB"
         driver.get(path.as_uri())
         time.sleep(1)
         script = "return performance.getEntriesByName('first-contentful-paint')[0].startTime"
-        rows.append(("first paint", round(driver.execute_script(script)), "ms"))
+        yield "first paint", round(driver.execute_script(script)), "ms"
         script = "return performance.getEntriesByType('navigation')[0].domContentLoadedEventEnd"
-        rows.append(("all panels drawn", round(driver.execute_script(script)), "ms"))
+        yield "all panels drawn", round(driver.execute_script(script)), "ms"
         for name, action in ACTIONS.items():
             spent = [driver.execute_script(TIMED.format(action)) for _ in range(4)]
-            rows.append((name, round(max(spent), 1), "ms"))
+            yield name, round(max(spent), 1), "ms"
     driver.quit()
+
+
+PARTS = {"browser": in_browser, "evaluation": beside_evaluation}
+
+
+def main() -> None:
+    """Measure the parts that are named; lines of other parts stay."""
+    with open(RESULTS, newline="", encoding="utf-8") as file:
+        kept = [row for row in csv.reader(file) if len(row) == 4]
+    for part in sys.argv[1:] or PARTS:
+        kept = [row for row in kept if row[0] != part]
+        for row in PARTS[part]():
+            print(f"{row[0]:40} {row[1]:>8} {row[2]}", flush=True)
+            kept.append([part, *row])
     with open(RESULTS, "w", newline="", encoding="utf-8") as file:
-        csv.writer(file, lineterminator="\n").writerows([("what", "value", "unit"), *rows])
-    for what, value, unit in rows:
-        print(f"{what:34} {value:>8} {unit}")
+        rows = [row for row in kept if row[0] != "part"]
+        csv.writer(file, lineterminator="\n").writerows([FIELDS, *rows])
 
 
 if __name__ == "__main__":

@@ -23,7 +23,7 @@ from mvdfq.classifier.passes import cluster_decisions
 from mvdfq.classifier.recordings import Scan, Stream, scanned
 from mvdfq.classifier.saving.file import save_model
 from mvdfq.classifier.saving.record import Source, TrainingRecord, fingerprints
-from mvdfq.classifier.similarity import Neighbour
+from mvdfq.classifier.similarity import Neighbour, neighbours_of
 from mvdfq.explain.explanation import Explanation
 from mvdfq.explain.gathering import explanations
 from mvdfq.explain.importance import Importance, codes_of, judge, lost, parts_of
@@ -623,16 +623,8 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         words and filters are compared by sketches, with an error of 0.02. Training sequences that
         are equal to `x` are left out, see `training_places`.
         """
-        read, same = self._read_one(x, "neighbours"), self.training_places(self._as_several(x))[0]
-        others = np.flatnonzero(~np.isin(self.train_index_, same))
-        similar = self.sum_.likeness(self.sum_.points(read))[0]
-        order = others[np.argsort(-similar[others], kind="stable")[: check_whole(n, "n")]]
-        labels = self.classes_.tolist()  # Python's text and numbers print without their type
-        names = dict(enumerate(self.source_.get("names") or []))
-        return [
-            Neighbour(place, float(similar[i]), labels[self.train_y_[i]], names.get(place))
-            for i, place in zip(order, self.train_index_[order].tolist(), strict=True)
-        ]
+        read, same = self._read_one(x, "neighbours"), self.training_places(self._as_several(x))
+        return neighbours_of(self, self.sum_.points(read), same, check_whole(n, "n"))[0]
 
     def stream(self, window: int | str | None = None) -> Stream:
         """Return an empty stream: ``stream.update(frames).predict()`` classifies the frames so far.

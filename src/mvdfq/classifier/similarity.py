@@ -57,6 +57,24 @@ def points_of(clf: Any, X: Sequences) -> Points:
     return clf.sum_.points(clf.sum_.read(clf.varying(X)))
 
 
+def neighbours_of(clf: Any, points: Points, same: list[list[int]], n: int) -> list[list[Neighbour]]:
+    """Return the `n` training sequences most like each sequence, without those in `same`."""
+    similar = clf.sum_.likeness(points)
+    labels = clf.classes_.tolist()  # Python's text and numbers print without their type
+    names, found = dict(enumerate(clf.source_.get("names") or [])), []
+    for values, equal in zip(similar, same, strict=True):
+        others = np.flatnonzero(~np.isin(clf.train_index_, equal))
+        order = others[np.argsort(-values[others], kind="stable")[:n]]
+        pairs = zip(order, clf.train_index_[order].tolist(), strict=True)
+        found.append(
+            [
+                Neighbour(place, float(values[i]), labels[clf.train_y_[i]], names.get(place))
+                for i, place in pairs
+            ]
+        )
+    return found
+
+
 def all_points(clf: Any, X: Sequences, known: np.ndarray) -> Points:
     """Return `points_of`, given the places in `X` of the training sequences that are kept."""
     train = clf.sum_._train

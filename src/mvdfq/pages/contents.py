@@ -85,6 +85,9 @@ def tidy(value: Any, digits: int = 5) -> Any:
     if isinstance(value, dict):
         return {key: tidy(item, digits) for key, item in value.items()}
     if isinstance(value, list | tuple):
+        if {*map(type, value)} == {float}:  # one call to round all, a tenth of the time
+            rounded = (f"%.{digits}g " * len(value) % tuple(value)).split()
+            return [None if text[-1] in "nf" else float(text) for text in rounded]  # nan and inf
         return [tidy(item, digits) for item in value]
     if isinstance(value, np.generic):
         value = value.item()

@@ -1,6 +1,6 @@
 """Sequences in the user's own terms: which are shown, curves, exact evidence, words, neighbours."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import groupby, pairwise
 from typing import Any
 
@@ -35,15 +35,23 @@ def details(run: Run, n: int | None, asked: tuple[Any, Any] = (None, None)) -> l
     # a classifier keeps what it prepared to tell two classes apart, until it is asked for others
     pair = {p: (int(run.fold_of[p]), *_compared(run, p, *asked)) for p in places}
     made = {}
-    for (f, *classes), same in groupby(sorted(places, key=pair.__getitem__), pair.__getitem__):
-        alike = list(same)
-        try:
-            whys: list[Any] = list(explanations(run.model(f), run.X[run.tested[alike]]))
-        except ValueError as error:  # not every kernel counts words
-            whys = [str(error)] * len(alike)
-        for place, why in zip(alike, whys, strict=True):
-            made[place] = _detail(run, f, place, classes, points, why)
+    for f, of_fold in groupby(sorted(places, key=pair.__getitem__), lambda p: pair[p][0]):
+        alike = list(of_fold)
+        near = nearest(run, f, alike, NEIGHBOURS)
+        compared = any(term.class_means for term in run.model(f).terms_)
+        for place, why, neighbours in zip(alike, _explained(run, f, alike), near, strict=True):
+            made[place] = _detail(run, place, pair[place][1:], points, why)
+            if not isinstance(why, str):
+                made[place] |= {"compared": compared, "neighbours": neighbours}
     return [made[place] for place in places]
+
+
+def _explained(run: Run, f: int, places: list[int]) -> Iterator[Explanation | str]:
+    """Yield the explanations of sequences of one fold, or what forbids them."""
+    try:
+        yield from explanations(run.model(f), run.X[run.tested[places]])
+    except ValueError as error:  # not every kernel counts words
+        yield from [str(error)] * len(places)
 
 
 def _compared(run: Run, place: int, label: Any, against: Any) -> tuple[int, int]:
@@ -64,7 +72,7 @@ def other_class(run: Run, place: int) -> int:
 
 
 def _detail(
-    run: Run, f: int, place: int, classes: list[int], points: int, why: Explanation | str
+    run: Run, place: int, classes: Sequence[int], points: int, why: Explanation | str
 ) -> dict[str, Any]:
     x = run.X[int(run.tested[place])]
     plain: dict[str, Any] = {
@@ -80,7 +88,7 @@ def _detail(
     if joined := has_both_strands(both):
         x = x[:, : x.shape[1] // 2]
         plain["n_frames"] = x.shape[1]
-    return plain | _channels(run, x, both, points, joined) | _reasons(run, f, both, place, joined)
+    return plain | _channels(run, x, both, points, joined) | _reasons(both, joined)
 
 
 def _channels(
@@ -109,9 +117,9 @@ def _channels(
     return result
 
 
-def _reasons(run: Run, f: int, why: Explanation, place: int, joined: bool) -> dict[str, Any]:
+def _reasons(why: Explanation, joined: bool) -> dict[str, Any]:
     """Return the moments or stretches of letters and the words with the most evidence."""
-    clf, label = run.model(f), why.labels[0]
+    label = why.labels[0]
     words = [{"evidence": reason.evidence, "text": reason.text, "frame": reason.frames[0],
               "span": reason.offsets[-1] + 1} for reason in why.top(WORDS, label)]  # fmt: skip
     if why.are_letters:
@@ -122,24 +130,10 @@ def _reasons(run: Run, f: int, why: Explanation, place: int, joined: bool) -> di
     return {
         "margin": float(why.margins[0]),
         "constant": float(why.constant[0]),
-        "compared": any(term.class_means for term in clf.terms_),
         "moments": [{"evidence": moment.evidence, "what": moment.what,
                      "frames": list(moment.frames)} for moment in moments],
         "words": [] if joined else words,
-        "neighbours": [_neighbour(run, clf, *near) for near in nearest(run, place, NEIGHBOURS)],
     }  # fmt: skip
-
-
-def _neighbour(run: Run, clf: Any, index: int, value: float) -> dict[str, Any]:
-    """Return a training sequence that is most like a judged sequence."""
-    is_here = run.knows_training
-    label = run.y[index] if is_here else clf.classes_[clf.train_y_[clf.train_index_ == index][0]]
-    return {
-        "name": run.training_name(index),
-        "sequence": run.judged_place.get(index) if is_here else None,
-        "class": run.labels.index(label),
-        "similarity": value,
-    }
 
 
 def chosen(run: Run, n: int | None) -> np.ndarray:

@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.decomposition import KernelPCA
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
-from mvdfq.classifier.similarity import points_of
+from mvdfq.classifier.similarity import Neighbour, neighbours_of, points_of
 from mvdfq.pages.run import Run
 
 # The matrix of 2000 sequences takes 32 MB; its two eigenvectors take about a second.
@@ -18,12 +18,23 @@ PER_AXIS, MOST_AXES, SHRINKAGE = 10, 30, 0.01
 CELLS = 90
 
 
-def nearest(run: Run, place: int, n: int) -> list[tuple[int, float]]:
-    """Return the `n` training sequences most like a judged sequence, with kernel values."""
-    f, i = int(run.fold_of[place]), int(run.tested[place])
-    train = run.recorder.trains[f]
-    near = run.model(f).neighbours(run.X[[i]], n)
-    return [(int(train[k.index]) if len(train) else k.index, k.similarity) for k in near]
+def nearest(run: Run, f: int, places: list[int], n: int) -> list[list[dict[str, Any]]]:
+    """Return the `n` training sequences of a fold most like each of its judged sequences."""
+    clf, X = run.model(f), run.X[run.tested[places]]
+    near = neighbours_of(clf, points_of(clf, X), clf.training_places(X), n)
+    return [[_neighbour(run, f, found) for found in of_place] for of_place in near]
+
+
+def _neighbour(run: Run, f: int, near: Neighbour) -> dict[str, Any]:
+    """Return a training sequence that is most like a judged sequence."""
+    is_here = run.knows_training
+    index = int(run.recorder.trains[f][near.index]) if is_here else near.index
+    return {
+        "name": run.training_name(index),
+        "sequence": run.judged_place.get(index) if is_here else None,
+        "class": run.labels.index(run.y[index] if is_here else near.label),
+        "similarity": near.similarity,
+    }
 
 
 def atlas(run: Run) -> dict[str, Any]:

@@ -18,9 +18,7 @@ Now with your own data, one sub-folder of recordings or tables per class:
 
 
 def demo(
-    format: Format = Format.human,
-    quiet: bool = False,
-    report: Path = Path("mvdfq-demo.html"),
+    format: Format = Format.human, quiet: bool = False, report: Path = Path("mvdfq-demo.html")
 ) -> None:
     """Train and evaluate on the bundled recordings, and explain one prediction.
 

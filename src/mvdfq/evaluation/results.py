@@ -206,8 +206,7 @@ class Evaluation(Short):
             "sensitivity": recalls[place],
             "specificity": recalls[1 - place],
             **ranking_of(
-                self.truth == self.labels[place],
-                scores if scores is None or place else -scores,
+                self.truth == self.labels[place], scores if scores is None or place else -scores
             ),
         }
 

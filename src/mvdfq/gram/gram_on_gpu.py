@@ -8,14 +8,7 @@ import numpy as np
 import torch
 
 from mvdfq._engines.cpu import EXACT_SINGLE
-from mvdfq._engines.gpu.counts import (
-    KEY_BITS,
-    histogram,
-    n_near,
-    near_runs,
-    run_bits,
-    runs_of,
-)
+from mvdfq._engines.gpu.counts import KEY_BITS, histogram, n_near, near_runs, run_bits, runs_of
 from mvdfq._engines.gpu.device import budget, full_precision, to_device, to_host
 from mvdfq._engines.gpu.products import Kind, Sums, add_dense, add_runs
 from mvdfq._engines.gpu.reading import Reading, Rows

@@ -183,9 +183,7 @@ def portions(
     return cuts
 
 
-def stacked(
-    blocks: Iterable[tuple[sp.csr_array, np.ndarray]],
-) -> tuple[sp.csr_array, np.ndarray]:
+def stacked(blocks: Iterable[tuple[sp.csr_array, np.ndarray]]) -> tuple[sp.csr_array, np.ndarray]:
     """Stack sparse matrices, each with its norms, as they come."""
     parts = [(x.data, x.indices, np.diff(x.indptr), own, x.shape[1]) for x, own in blocks]
     lists: list[Any] = [list(part) for part in zip(*parts, strict=True)]

@@ -108,10 +108,7 @@ def inner_folds(
     for f in range(n_folds if n_folds > 1 else 0):
         out = np.isin(groups, kinds[f::n_folds])
         apart = np.arange(len(negative)) % n_folds == f
-        yield (
-            *_joined(positive[~out], negative[~apart]),
-            *_joined(positive[out], negative[apart]),
-        )
+        yield (*_joined(positive[~out], negative[~apart]), *_joined(positive[out], negative[apart]))
 
 
 def _joined(positive: np.ndarray, negative: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

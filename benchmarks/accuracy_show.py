@@ -70,42 +70,43 @@ def table(rows, methods):
     return Table(sets, list(methods), values, by_split, set_of_split)
 
 
-def show_table(title, found):
+def show_table(title, results):
     """Print one line per method, best mean rank first."""
-    print(f"\n{title}: {len(found.by_split)} splits of {len(found.sets)} sets")
-    if not found.sets:
+    print(f"\n{title}: {len(results.by_split)} splits of {len(results.sets)} sets")
+    if not results.sets:
         return
-    print(f"{'':30}", *(f"{name[:8]:>8}" for name in found.sets), "    mean  rank  rank by split")
-    ranks, means = mean_ranks(found.values), found.values.mean(axis=0)
-    fine = mean_ranks(found.by_split)
+    print(f"{'':30}", *(f"{name[:8]:>8}" for name in results.sets), "    mean  rank  rank by split")
+    ranks, means = mean_ranks(results.values), results.values.mean(axis=0)
+    fine = mean_ranks(results.by_split)
     for i in np.argsort(ranks, kind="stable"):
-        cells = [f"{value:8.4f}" for value in [*found.values[:, i], means[i]]]
-        print(f"{found.methods[i]:30}", *cells, f"{ranks[i]:5.2f}", f"{fine[i]:5.2f}")
+        cells = [f"{value:8.4f}" for value in [*results.values[:, i], means[i]]]
+        print(f"{results.methods[i]:30}", *cells, f"{ranks[i]:5.2f}", f"{fine[i]:5.2f}")
 
 
-def show_pairs(found, path):
+def show_pairs(results, path):
     """Print wins/draws/losses and p-values of all pairs, by sets and by splits; draw the ranks."""
-    if len(found.methods) < 2 or not found.sets:
+    if len(results.methods) < 2 or not results.sets:
         return
-    by_sets, by_splits = compare(found.values), compare(found.by_split)
+    by_sets, by_splits = compare(results.values), compare(results.by_split)
     print("Pairs: wins/draws/losses and Wilcoxon's p after Holm, over sets; over resamples, which")
     print("overlap, so that their p-values are too small")
     for pair, fine in zip(by_sets, by_splits, strict=True):
-        names = f"{found.methods[pair.first]} : {found.methods[pair.second]}"
+        names = f"{results.methods[pair.first]} : {results.methods[pair.second]}"
         cells = [f"{'{}/{}/{}'.format(*p.counts):>8}  p {p.p:<8.3g}" for p in (pair, fine)]
         print(f"{names:40}", *cells)
-    draw_ranks(path, found.methods, mean_ranks(found.values), by_sets)
+    draw_ranks(path, results.methods, mean_ranks(results.values), by_sets)
 
 
-def show_differences(found, mine="default"):
+def show_differences(results, method="default"):
     """Print how far a method is above each of the others on every set, in points."""
-    if mine not in found.methods:
+    if method not in results.methods:
         return
-    print(f"Points of {mine} above each method; * beyond two standard errors over resamples")
-    for i, name in enumerate(found.methods):
-        if name != mine:
-            above = 100 * (found.by_split[:, found.methods.index(mine)] - found.by_split[:, i])
-            by_set = [above[found.set_of_split == one] for one in found.sets]
+    print(f"Points of {method} above each method; * beyond two standard errors over resamples")
+    for i, name in enumerate(results.methods):
+        if name != method:
+            ours = results.by_split[:, results.methods.index(method)]
+            above = 100 * (ours - results.by_split[:, i])
+            by_set = [above[results.set_of_split == set_name] for set_name in results.sets]
             mean = np.mean([differences.mean() for differences in by_set])
             print(f"{name:30}", *map(marked, by_set), f"{mean:+7.2f}")
 
@@ -122,19 +123,20 @@ def show_probabilities(rows):
     print("\nProbabilities: log loss and calibration error, means over sets")
     for method in sorted({row["method"] for row in rows if row["log_loss"]}):
         for kind, is_official in (("resamples", False), ("official", True)):
-            mine = [row for row in rows if row["method"] == method and row["log_loss"]
+            chosen = [row for row in rows if row["method"] == method and row["log_loss"]
                     and (row["split"] == OFFICIAL) == is_official]  # fmt: skip
-            if mine:
-                found = [np.mean(list(means(mine, score).values())) for score in SCORES]
-                print(f"{method:30} {kind:10} {found[0]:.4f} {found[1]:.4f}  {len(mine)} splits")
+            if chosen:
+                losses = [np.mean(list(means(chosen, score).values())) for score in SCORES]
+                numbers = f"{losses[0]:.4f} {losses[1]:.4f}"
+                print(f"{method:30} {kind:10} {numbers}  {len(chosen)} splits")
 
 
 def means(rows, column):
     """Return set -> the mean of a column over the splits."""
-    found = defaultdict(list)
+    by_set = defaultdict(list)
     for row in rows:
-        found[row["set"]].append(float(row[column]))
-    return {name: np.mean(values) for name, values in found.items()}
+        by_set[row["set"]].append(float(row[column]))
+    return {name: np.mean(values) for name, values in by_set.items()}
 
 
 def show_times(rows, methods):
@@ -158,22 +160,22 @@ def time_ratios(rows, name, kind):
             total = float(row[f"fit{kind}"]) + float(row[f"predict{kind}"])
             times[row["set"], row["split"]][row["method"]] = total
     sums = defaultdict(lambda: np.zeros(2))
-    for (one, _), mine in times.items():
-        if {name, REFERENCE} <= mine.keys():
-            sums[one] += mine[name], mine[REFERENCE]
-    return {one: mine / reference for one, (mine, reference) in sums.items()}
+    for (set_name, _), seconds in times.items():
+        if {name, REFERENCE} <= seconds.keys():
+            sums[set_name] += seconds[name], seconds[REFERENCE]
+    return {set_name: seconds / reference for set_name, (seconds, reference) in sums.items()}
 
 
 def show_ablation(rows):
     """Print the default beside its variants: one part removed at a time."""
     known = {row["method"] for row in rows}
     every = ["default", *VARIANTS]
-    mine = [name for one in every for name in (one, one + ALIKE) if name in known]
-    if mine[:1] != ["default"] or len(mine) == 1:
+    variants = [name for variant in every for name in (variant, variant + ALIKE) if name in known]
+    if variants[:1] != ["default"] or len(variants) == 1:
         return
-    found = table(rows, mine)
-    show_table("Ablation", found)
-    show_differences(found)
+    results = table(rows, variants)
+    show_table("Ablation", results)
+    show_differences(results)
 
 
 def show_others(rows):
@@ -203,16 +205,16 @@ def show_published(rows, path, method="default"):
 
 def published(path):
     """Return (classifier, protocol, source) -> set -> accuracy."""
-    found = defaultdict(dict)
+    accuracies = defaultdict(dict)
     with open(path, newline="") as file:
         for row in csv.DictReader(file):
             if row["accuracy"]:
                 key = row["classifier"], row["protocol"], row["source"]
-                found[key][row["dataset"]] = float(row["accuracy"])
-    return found
+                accuracies[key][row["dataset"]] = float(row["accuracy"])
+    return accuracies
 
 
 def our_means(rows, method, is_official):
     """Return set -> accuracy on the official split, or the mean of resamples."""
-    mine = (row for row in rows if row["method"] == method)
-    return means([row for row in mine if (row["split"] == OFFICIAL) == is_official], "value")
+    chosen = (row for row in rows if row["method"] == method)
+    return means([row for row in chosen if (row["split"] == OFFICIAL) == is_official], "value")

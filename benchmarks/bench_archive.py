@@ -35,13 +35,13 @@ SelfRegulationSCP2 SpokenArabicDigits StandWalkJump UWaveGestureLibrary
 
 def problems(archive):
     """Return name -> training and test file of every problem that has both."""
-    found = {}
+    by_name = {}
     for train in sorted([*archive.glob("*_TRAIN.ts"), *archive.glob("*/*_TRAIN.ts")]):
         name = train.name.removesuffix("_TRAIN.ts")
         test = train.with_name(f"{name}_TEST.ts")
         if test.exists():
-            found[name] = train, test
-    return found
+            by_name[name] = train, test
+    return by_name
 
 
 def load(files):
@@ -96,24 +96,24 @@ def write(path, head, y, probabilities, milliseconds):
 
 def run(archive, results, methods, resamples, names):
     """Compute every file that is missing; name the problems that are not in the folder."""
-    found = problems(archive)
-    for name in (name for name in names or found if name in found):
-        files = {(one, i): results / f"mvdfq-{one}/Predictions/{name}/testResample{i}.csv"
-                 for i in range(resamples) for one in methods}  # fmt: skip
+    known = problems(archive)
+    for name in (name for name in names or known if name in known):
+        files = {(method, i): results / f"mvdfq-{method}/Predictions/{name}/testResample{i}.csv"
+                 for i in range(resamples) for method in methods}  # fmt: skip
         missing = {key: path for key, path in files.items() if not path.exists()}
         if not missing:
             continue
-        X, codes, classes, n_train = load(found[name])
-        for (one, i), path in missing.items():
+        X, codes, classes, n_train = load(known[name])
+        for (method, i), path in missing.items():
             train, test = drawn(codes, n_train, i)
-            probabilities, milliseconds = measure(one, X, codes, train, test)
+            probabilities, milliseconds = measure(method, X, codes, train, test)
             comment = f"Classes: {' '.join(f'{c}={k}' for k, c in enumerate(classes))}"
-            head = [f"{name},mvdfq-{one},TEST,{i},MILLISECONDS,{comment}", f"mvdfq {one}"]
+            head = [f"{name},mvdfq-{method},TEST,{i},MILLISECONDS,{comment}", f"mvdfq {method}"]
             write(path, head, codes[test], probabilities, milliseconds)
             accuracy = np.mean(probabilities.argmax(axis=1) == codes[test])
-            print(f"{name} {one} resample {i}: accuracy {accuracy:.4f}", flush=True)
-    lacking = [name for name in names or PROBLEMS if name not in found]
-    print(f"{len(found)} problems in {archive}; not there: {', '.join(lacking) or 'none'}")
+            print(f"{name} {method} resample {i}: accuracy {accuracy:.4f}", flush=True)
+    lacking = [name for name in names or PROBLEMS if name not in known]
+    print(f"{len(known)} problems in {archive}; not there: {', '.join(lacking) or 'none'}")
 
 
 def main():

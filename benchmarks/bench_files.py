@@ -25,7 +25,7 @@ def write_long(path, X, y):
     columns = {"id": [i for i, x in enumerate(X) for _ in range(x.shape[1])]}
     columns["time"] = [t / 100 for x in X for t in range(x.shape[1])]
     columns |= {f"x{c}": [v for x in X for v in x[c].tolist()] for c in range(len(X[0]))}
-    columns["label"] = [str(one) for x, one in zip(X, y, strict=True) for _ in range(x.shape[1])]
+    columns["label"] = [str(label) for x, label in zip(X, y, strict=True) for _ in x.T]
     write = pa.csv.write_csv if path.suffix == ".csv" else pa.parquet.write_table
     write(pa.table(columns), path)
 

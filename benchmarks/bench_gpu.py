@@ -48,10 +48,10 @@ def median(function, repeat):
 
 def line(work, engine, seconds, target="", error="", note=""):
     """Keep and print one line of the table; times are in milliseconds."""
-    found = dict(work=work, engine=engine, ms=round(1000 * seconds, 3), target_ms=target)
-    found |= dict(error=error and f"{error:.1e}", note=note)
-    LINES.append(found)
-    print("  ".join(f"{k}={v}" for k, v in found.items() if v != ""), flush=True)
+    measured = dict(work=work, engine=engine, ms=round(1000 * seconds, 3), target_ms=target)
+    measured |= dict(error=error and f"{error:.1e}", note=note)
+    LINES.append(measured)
+    print("  ".join(f"{k}={v}" for k, v in measured.items() if v != ""), flush=True)
 
 
 def ceilings(device):
@@ -144,9 +144,9 @@ def profile(function):
     """Print the kernels that take longest."""
     from torch.profiler import ProfilerActivity, profile as torch_profile
 
-    with torch_profile(activities=[ProfilerActivity.CUDA, ProfilerActivity.CPU]) as found:
+    with torch_profile(activities=[ProfilerActivity.CUDA, ProfilerActivity.CPU]) as profile:
         function()
-    events = [e for e in found.key_averages() if getattr(e, "self_device_time_total", 0) > 0]
+    events = [e for e in profile.key_averages() if getattr(e, "self_device_time_total", 0) > 0]
     events.sort(key=lambda e: -e.self_device_time_total)
     total = sum(e.self_device_time_total for e in events)
     print(f"   kernels together {total / 1000:.2f} ms")
@@ -172,10 +172,10 @@ def classifier(X, args):
         repeat = 1 if engine == "cpu" else 7
         with mvdfq.use_engine(engine, device=args.device):
             _, fitting, _ = median(partial(clf.fit, X[:half], y[:half]), repeat)
-            found, predicting, _ = median(partial(clf.decision_function, X[half:]), repeat)
-        values[engine] = found
+            decisions, predicting, _ = median(partial(clf.decision_function, X[half:]), repeat)
+        values[engine] = decisions
         line(f"fit of {half} clips, default", engine, fitting, 600)
-        error = float(np.abs(found - values.get("cpu", found)).max())
+        error = float(np.abs(decisions - values.get("cpu", decisions)).max())
         line(f"predict of {len(X) - half} clips, default", engine, predicting, 150, error)
 
 
@@ -210,10 +210,10 @@ def main():
         with open(args.out, "w", newline="") as file:
             writer = csv.DictWriter(file, [*LINES[0], "data"])
             writer.writeheader()
-            writer.writerows({**one, "data": machine} for one in LINES)
+            writer.writerows({**record, "data": machine} for record in LINES)
         print("\n" + machine)
-        for one in LINES:
-            print("  ".join(f"{value!s:>10.46}" for value in one.values()))
+        for record in LINES:
+            print("  ".join(f"{value!s:>10.46}" for value in record.values()))
 
 
 def run(X, wanted, args):

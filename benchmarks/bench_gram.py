@@ -224,15 +224,15 @@ def measure(folder, chosen):
     machine = f"{source}, {len(X)} x {X[0].shape[0]} x {X[0].shape[1]}, {N_JOBS} threads"
     print(f"{machine}, {platform.machine()}, numpy {np.__version__}")
     files = {"gram_steps.csv": ["steps"], "growth.csv": ["growth"]}
-    found = {}
+    lines_of = {}
     for name, section in sections(X, uniform, folder).items():
         if chosen and name not in chosen:
             continue
         file = next((file for file, names in files.items() if name in names), "gram.csv")
         for line in section():
             show(line)
-            found.setdefault(file, []).append({**line, "data": machine})
-    for file, lines in found.items():
+            lines_of.setdefault(file, []).append({**line, "data": machine})
+    for file, lines in lines_of.items():
         write(file, lines)
 
 

@@ -221,7 +221,8 @@ def main():
             print(*line.values(), sep="\t", flush=True)
             lines.append(line)
         done = {line["set"] for line in lines}
-        known = [one for one in known if one["part"] != part or one["set"] not in done] + lines
+        others = [old for old in known if old["part"] != part or old["set"] not in done]
+        known = others + lines
         with open(RESULTS / "letters.csv", "w", newline="") as file:
             table = csv.DictWriter(file, lines[0].keys())
             table.writeheader()

@@ -38,10 +38,10 @@ def made(n, seed):
     y = random.integers(0, 10, n)
     X = np.empty((n, 3, 20), np.float32)
     for a in range(0, n, 10_000):
-        mine = y[a : a + 10_000]
-        moved = t + random.uniform(-3, 3, (len(mine), 1, 1, 1))
-        angles = 2 * np.pi * rates[mine][..., None] * moved + phases[mine][..., None]
-        waves = (sizes[mine][..., None] * np.sin(angles)).sum(axis=2)
+        labels = y[a : a + 10_000]
+        moved = t + random.uniform(-3, 3, (len(labels), 1, 1, 1))
+        angles = 2 * np.pi * rates[labels][..., None] * moved + phases[labels][..., None]
+        waves = (sizes[labels][..., None] * np.sin(angles)).sum(axis=2)
         X[a : a + 10_000] = waves + 1.5 * random.normal(size=waves.shape)
     return X, y
 
@@ -98,17 +98,17 @@ def features():
     words = term.source(X, y, Work())
     symbols = words.read(X)
     words.block(symbols[:50])
-    with Watch() as mine:
+    with Watch() as words_watch:
         for a in range(0, len(symbols), 2000):
             words.block(symbols[a : a + 2000])
-    yield mine.row("features", "mvdfq", N_PEER)
-    layouts = [one.offsets for group in term.kernel.groups(2) for one in group.layouts]
+    yield words_watch.row("features", "mvdfq", N_PEER)
+    layouts = [layout.offsets for group in term.kernel.groups(2) for layout in group.layouts]
     hashing = HashingVectorizer(
         analyzer=lambda codes: as_text(codes, layouts, True), alternate_sign=False, norm="l2"
     )
     with Watch() as theirs:
         F = hashing.transform(list(symbols))
-    note = f"{theirs.cpu / mine.cpu:.1f} x the processor time of mvdfq"
+    note = f"{theirs.cpu / words_watch.cpu:.1f} x the processor time of mvdfq"
     yield theirs.row("features", "HashingVectorizer", N_PEER, note=note)
     with Watch() as learned:
         sgd = SGDClassifier(alpha=1e-6, random_state=0).fit(F.sqrt(), y)
@@ -152,11 +152,12 @@ def main():
             print(row, flush=True)
             old = list(csv.DictReader(RESULTS.open())) if RESULTS.exists() else []
             key = [row["section"], row["method"], str(row["sequences"])]
-            kept = [one for one in old if [one["section"], one["method"], one["sequences"]] != key]
+            names = "section", "method", "sequences"
+            kept = [other for other in old if [other[name] for name in names] != key]
             with RESULTS.open("w", newline="") as file:
                 writer = csv.DictWriter(file, FIELDS)
                 writer.writeheader()
-                writer.writerows(sorted([*kept, row], key=lambda one: str(one["section"])))
+                writer.writerows(sorted([*kept, row], key=lambda other: str(other["section"])))
 
 
 if __name__ == "__main__":

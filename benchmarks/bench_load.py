@@ -121,8 +121,8 @@ def many_callers(log, share):
     for name, pool in pools.items():
         with log.step(name, f"8 calls of {len(X)} sequences", name != "8 threads") as line:
             with pool() as executor:
-                found = list(executor.map(answers, [clf] * 8, [X] * 8))
-            assert found == [expected] * 8, name
+                digests = list(executor.map(answers, [clf] * 8, [X] * 8))
+            assert digests == [expected] * 8, name
             line["remark"] = "the same bits"
 
 

@@ -77,17 +77,18 @@ def measured(name):
     chosen = np.linspace(0, len(X_test) - 1, min(len(X_test), MOST_TESTED)).astype(int)
     some, y_some, total = [X_test[i] for i in chosen], y_test[chosen], clf.sum_
     read, train = (total.read(clf.varying(one)) for one in (some, X))
-    K, found = exact(total, read, train, train), total.likeness(total.points(read))
-    ten = [np.argsort(-one, axis=1, kind="stable")[:, :10] for one in (K, found)]
-    both = [len(np.intersect1d(a, b)) / len(a) for a, b in zip(*ten, strict=True)]
-    labels = [y[one[:, 0]] for one in ten]
+    K, approximate = exact(total, read, train, train), total.likeness(total.points(read))
+    ten = [np.argsort(-values, axis=1, kind="stable")[:, :10] for values in (K, approximate)]
+    shared = [len(np.intersect1d(a, b)) / len(a) for a, b in zip(*ten, strict=True)]
+    labels = [y[places[:, 0]] for places in ten]
     with tempfile.TemporaryDirectory() as folder:
         clf.save(path := Path(folder) / "model.mvdfq")
         loaded = mvdfq.load(path)
     return [
-        name, len(X), WIDTH, np.mean(both), np.mean(labels[0] == labels[1]),
-        *(np.mean(one == y_some) for one in labels), np.sqrt(np.mean((K - found) ** 2)),
-        np.abs(K - found).max(), milliseconds(clf, X_test), milliseconds(loaded, X_test),
+        name, len(X), WIDTH, np.mean(shared), np.mean(labels[0] == labels[1]),
+        *(np.mean(nearest == y_some) for nearest in labels),
+        np.sqrt(np.mean((K - approximate) ** 2)),
+        np.abs(K - approximate).max(), milliseconds(clf, X_test), milliseconds(loaded, X_test),
         total.sketches.nbytes / 1000,
     ]  # fmt: skip
 

@@ -31,12 +31,12 @@ MODELS = {
 def times(function, repeat):
     """Return the times of several runs, in milliseconds, after one run to warm up."""
     function()
-    found = []
+    times = []
     for _ in range(repeat):
         start = time.process_time()
         function()
-        found.append(1e3 * (time.process_time() - start))
-    return np.array(found)
+        times.append(1e3 * (time.process_time() - start))
+    return np.array(times)
 
 
 def one_thread(clf):

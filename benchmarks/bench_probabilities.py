@@ -34,8 +34,8 @@ def drawn(y, n_cases, seed):
     labels = rng.permutation(np.unique(y))[: 2 + seed % 4]
     members = [rng.permutation(np.flatnonzero(y == label)) for label in labels]
     sizes = [len(part) for part in np.array_split(np.arange(n_cases), len(labels))]
-    train = np.concatenate([mine[:size] for mine, size in zip(members, sizes, strict=True)])
-    test = np.concatenate([mine[size:] for mine, size in zip(members, sizes, strict=True)])
+    train = np.concatenate([places[:size] for places, size in zip(members, sizes, strict=True)])
+    test = np.concatenate([places[size:] for places, size in zip(members, sizes, strict=True)])
     few = len(train) < n_cases or len(test) < n_cases // 2
     return (train[:0], test[:0]) if few else (train, rng.permutation(test)[:MOST_TESTED])
 
@@ -58,10 +58,10 @@ def losses(X, y, X_test, y_test):
     with patch.object(svm, "_trust", full):
         model = mvdfq.SequenceClassifier("fast").fit(X, y)
     shares = np.tile(model.class_shares_, (len(y_test), 1))
-    found = [shares, model.predict_proba(X_test)]
+    answers = [shares, model.predict_proba(X_test)]
     model.temperature_ *= believed[0] if believed else 1.0  # no inner folds, no temperature
-    found.append(model.predict_proba(X_test))
-    return [log_loss(model, one, y_test) for one in found]
+    answers.append(model.predict_proba(X_test))
+    return [log_loss(model, probabilities, y_test) for probabilities in answers]
 
 
 def measure(X, y, n_cases, labels, seed):
@@ -73,8 +73,8 @@ def measure(X, y, n_cases, labels, seed):
     if labels == "shuffled":  # both: labels in training may agree with the truth by chance
         rng = np.random.default_rng(100 + seed)
         y_train, y_test = rng.permutation(y_train), rng.permutation(y_test)
-    found = losses([X[i] for i in train], y_train, [X[i] for i in test], y_test)
-    return [len(np.unique(y_train)), *(f"{loss:.4f}" for loss in found)]
+    all_losses = losses([X[i] for i in train], y_train, [X[i] for i in test], y_test)
+    return [len(np.unique(y_train)), *(f"{loss:.4f}" for loss in all_losses)]
 
 
 def lines():
@@ -103,13 +103,13 @@ def summary():
     """Return the mean losses, the largest losses beyond the shares and the number of cases."""
     with open(RESULTS, newline="") as file:
         rows = list(csv.DictReader(file))
-    found = {}
+    by_case = {}
     for labels in LABELS:
         for n in SIZES:
-            mine = [row for row in rows if (row["labels"], row["cases"]) == (labels, str(n))]
-            values = np.array([[float(row[loss]) for loss in LOSSES] for row in mine])
-            found[labels, n] = values.mean(axis=0), (values[:, 1:] - values[:, :1]).max(axis=0)
-    return found
+            chosen = [row for row in rows if (row["labels"], row["cases"]) == (labels, str(n))]
+            values = np.array([[float(row[loss]) for loss in LOSSES] for row in chosen])
+            by_case[labels, n] = values.mean(axis=0), (values[:, 1:] - values[:, :1]).max(axis=0)
+    return by_case
 
 
 def show():

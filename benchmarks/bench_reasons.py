@@ -66,11 +66,11 @@ def on_planted(problem, chosen):
         for i in right:
             ask, donors = asker(clf, [wanted[i]]), X[y != wanted[i]]
             start = time.perf_counter()
-            found = METHODS[name](clf, ask, new[i], donors, rng, [wanted[i]])
+            relevance = METHODS[name](clf, ask, new[i], donors, rng, [wanted[i]])
             seconds = time.perf_counter() - start
-            curves = deletion(ask, new[i], found, donor_of(new[i], donors, rng))
+            curves = deletion(ask, new[i], relevance, donor_of(new[i], donors, rng))
             about = {"accuracy": np.mean(said == wanted), "seconds": seconds}
-            scores.append({**score(found, masks[i]), **curves, **about})
+            scores.append({**score(relevance, masks[i]), **curves, **about})
         yield shown(problem.name, name, scores)
 
 
@@ -84,13 +84,14 @@ def on_real(name, chosen):
             continue
         rng, scores = np.random.default_rng(0), []
         for x, a, b, mask, way in made:
-            donors = [one for one, label in zip(X, y, strict=True) if label == b]
+            donors = [donor for donor, label in zip(X, y, strict=True) if label == b]
             start = time.perf_counter()
-            found = METHODS[method](clf, asker(clf, [a, b]), x, donors, rng, [a, b])
+            relevance = METHODS[method](clf, asker(clf, [a, b]), x, donors, rng, [a, b])
             seconds = time.perf_counter() - start
-            at = {"time": found.sum(axis=0), "channel": found.sum(axis=1), "cell": found}[way]
+            by_time, by_channel = relevance.sum(axis=0), relevance.sum(axis=1)
+            marginal = {"time": by_time, "channel": by_channel, "cell": relevance}[way]
             truth = {"time": mask[0], "channel": mask[:, 0], "cell": mask}[way]
-            auc = roc_auc_score(truth.ravel(), at.ravel())
+            auc = roc_auc_score(truth.ravel(), marginal.ravel())
             scores.append({f"spliced {way}": auc, "seconds": seconds})
         yield shown(name, method, scores)
 
@@ -100,32 +101,32 @@ def asker(clf, classes):
     places = [int(np.flatnonzero(clf.classes_ == c)[0]) for c in classes]
 
     def ask(sequences):
-        found = clf.decision_function(sequences)
-        if found.ndim == 1:
-            found = np.stack([-found, found], axis=1) / len(classes)
-        return found[:, places[0]] - (found[:, places[1]] if len(places) == 2 else 0)
+        decisions = clf.decision_function(sequences)
+        if decisions.ndim == 1:
+            decisions = np.stack([-decisions, decisions], axis=1) / len(classes)
+        return decisions[:, places[0]] - (decisions[:, places[1]] if len(places) == 2 else 0)
 
     return ask
 
 
-def score(found, mask):
+def score(relevance, mask):
     """Compare a map with the cells of an event."""
     width = int(mask.any(axis=0).sum())
-    sums = np.convolve(found.sum(axis=0), np.ones(width), "valid")
-    start, size = int(np.abs(sums).argmax()), np.abs(found).sum(axis=0)
+    sums = np.convolve(relevance.sum(axis=0), np.ones(width), "valid")
+    start, size = int(np.abs(sums).argmax()), np.abs(relevance).sum(axis=0)
     return {
-        "cell": roc_auc_score(mask.ravel(), found.ravel()),
-        "precision": average_precision_score(mask.ravel(), found.ravel()),
+        "cell": roc_auc_score(mask.ravel(), relevance.ravel()),
+        "precision": average_precision_score(mask.ravel(), relevance.ravel()),
         "moment": float(mask[:, start : start + width].any()),
-        "channel": float(mask[found.sum(axis=1).argmax()].any()),
+        "channel": float(mask[relevance.sum(axis=1).argmax()].any()),
         "ends": (size[0] + size[-1]) / max(size.sum(), 1e-12) / (2 / len(size)),
     }
 
 
-def deletion(ask, x, found, donor):
+def deletion(ask, x, relevance, donor):
     """Return the mean heights of the curves of deletion and insertion."""
-    rank = np.argsort(np.argsort(-found.ravel(), kind="stable")).reshape(found.shape)
-    first = [rank < share * found.size for share in SHARES]
+    rank = np.argsort(np.argsort(-relevance.ravel(), kind="stable")).reshape(relevance.shape)
+    first = [rank < share * relevance.size for share in SHARES]
     tried = [np.where(a, donor, x) for a in first] + [np.where(a, x, donor) for a in first]
     answers = ask(tried)
     low, high = answers[len(SHARES)], answers[0]
@@ -136,8 +137,8 @@ def deletion(ask, x, found, donor):
 
 def shown(problem, method, scores):
     """Return the means of scores as a row, and print it."""
-    names = dict.fromkeys(name for one in scores for name in one)
-    means = {n: np.mean([one[n] for one in scores if n in one]) for n in names}
+    names = dict.fromkeys(name for of_problem in scores for name in of_problem)
+    means = {n: np.mean([of_problem[n] for of_problem in scores if n in of_problem]) for n in names}
     row = {"problem": problem, "method": method, "n": len(scores)}
     row |= {name: round(float(value), 4) for name, value in means.items()}
     print(" ".join(f"{key} {value}" for key, value in row.items()), flush=True)
@@ -146,14 +147,14 @@ def shown(problem, method, scores):
 
 def over(rows, name):
     """Return one row of means over problems for each method."""
-    found = []
+    lines = []
     for method in dict.fromkeys(row["method"] for row in rows):
-        mine = [row for row in rows if row["method"] == method]
-        numbers = [{k: v for k, v in row.items() if not isinstance(v, str)} for row in mine]
-        found.append(
+        of_method = [row for row in rows if row["method"] == method]
+        numbers = [{k: v for k, v in row.items() if not isinstance(v, str)} for row in of_method]
+        lines.append(
             shown(name, method, [{k: v for k, v in r.items() if k != "n"} for r in numbers])
         )
-    return found
+    return lines
 
 
 if __name__ == "__main__":

@@ -59,10 +59,10 @@ def joined(*names):
     """Return several sets as one, with two channels and the classes of all."""
     X, y, y_train = [], [], []
     for name in names:
-        mine = whole(name)
-        X += [x[:2] for x in mine[0]]
-        y.append(np.char.add(f"{name} ", mine[1].astype(str)))
-        y_train.append(np.char.add(f"{name} ", mine[2].astype(str)))
+        data = whole(name)
+        X += [x[:2] for x in data[0]]
+        y.append(np.char.add(f"{name} ", data[1].astype(str)))
+        y_train.append(np.char.add(f"{name} ", data[2].astype(str)))
     return X, np.concatenate(y), np.concatenate(y_train)
 
 
@@ -98,10 +98,10 @@ def accuracies(X, y, y_train, seed):
 def measure(name):
     """Return the line of a case."""
     X, y, y_train = CASES[name]()
-    found = np.array([accuracies(X, y, y_train, seed) for seed in range(RESAMPLES)])
-    gain = found[:, 1] - found[:, 0]
+    scores = np.array([accuracies(X, y, y_train, seed) for seed in range(RESAMPLES)])
+    gain = scores[:, 1] - scores[:, 0]
     error = gain.std(ddof=1) / np.sqrt(RESAMPLES)
-    line = {"case": name} | dict(zip(METHODS, found.mean(axis=0).round(4).tolist(), strict=True))
+    line = {"case": name} | dict(zip(METHODS, scores.mean(axis=0).round(4).tolist(), strict=True))
     line |= {"difference": round(float(gain.mean()), 4), "standard error": round(float(error), 4)}
     return line | {"within two errors": "yes" if gain.mean() >= -2 * error else "no"}
 

@@ -61,9 +61,9 @@ def other_data(X, others, rng):
 
 def sets(clf, X, y):
     """Return accuracy, coverage in all, in the worst class, size of the sets, share of empty."""
-    found = clf.predict_set(X, coverage=0.9)
-    hits = np.array([label in one for label, one in zip(y.tolist(), found, strict=True)])
-    sizes = np.array([len(one) for one in found])
+    sets = clf.predict_set(X, coverage=0.9)
+    hits = np.array([label in labels for label, labels in zip(y.tolist(), sets, strict=True)])
+    sizes = np.array([len(labels) for labels in sets])
     lowest = min(
         (hits[y == c].mean() for c in np.unique(y) if (y == c).sum() >= FEW), default=np.nan
     )
@@ -82,28 +82,28 @@ def judged(clf, Z):
     decision, p = clf.decision_function(Z), clf.p_values(Z)
     near = clf.sum_.nearness(clf._read(Z), clf.train_y_)
     known, chosen = clf.calibration_, clf.problems_.predicted(decision)
-    mine = np.arange(len(Z)), chosen
+    of_chosen = np.arange(len(Z)), chosen
     far = Spread(known.sizes, known.strays).relative(near.distances())
-    pair = [ranks(old, new[mine].astype(np.float32)) for old, new in
+    pair = [ranks(old, new[of_chosen].astype(np.float32)) for old, new in
             zip(known.scores.T, (-of_classes(decision), far), strict=True)]  # fmt: skip
     with patch.object(typical, "ENOUGH", 0):
-        inside = known.p_values(decision, near)[mine]
+        inside = known.p_values(decision, near)[of_chosen]
     chances = clf.predict_proba(Z).max(axis=1)
-    return dict(zip(SCORES, [chances, *pair, pair[0] * pair[1], inside, p[mine]], strict=True))
+    return dict(zip(SCORES, [chances, *pair, pair[0] * pair[1], inside, p[of_chosen]], strict=True))
 
 
 def left_out(X, y, X_test, y_test, label, others, rng):
     """Return the false alarms at 5 %, and what is caught of three kinds of unknown sequences."""
-    train = [x for x, one in zip(X, y, strict=True) if one != label]
+    train = [x for x, other in zip(X, y, strict=True) if other != label]
     clf = mvdfq.SequenceClassifier().fit(train, y[y != label])
-    known = [x for x, one in zip(X_test, y_test, strict=True) if one != label]
-    gone = [x for x, one in zip(X_test, y_test, strict=True) if one == label]
-    right, found = judged(clf, known), {}
+    known = [x for x, other in zip(X_test, y_test, strict=True) if other != label]
+    gone = [x for x, other in zip(X_test, y_test, strict=True) if other == label]
+    right, caught_of = judged(clf, known), {}
     strange = gone, noise(train, rng), other_data(train, others, rng)
     for kind, Z in zip(KINDS, strange, strict=True):
         wrong = judged(clf, Z)
-        found |= {(kind, score): caught(right[score], wrong[score]) for score in SCORES}
-    return float((right["typicality"] <= 0.05).mean()), found
+        caught_of |= {(kind, score): caught(right[score], wrong[score]) for score in SCORES}
+    return float((right["typicality"] <= 0.05).mean()), caught_of
 
 
 def measure(name):
@@ -116,10 +116,10 @@ def measure(name):
     whole = sets(mvdfq.SequenceClassifier().fit(X, y), X_test, y_test)
     labels = rng.permutation(np.unique(y))[:N_LEFT_OUT] if len(np.unique(y)) > 2 else []
     done = [left_out(X, y, X_test, y_test, label, others, rng) for label in labels]
-    alarms = np.mean([one for one, _ in done]) if done else np.nan
-    about = [name, len(y), len(np.unique(y)), *(f"{one:.3f}" for one in [*whole, alarms])]
+    alarms = np.mean([share for share, _ in done]) if done else np.nan
+    about = [name, len(y), len(np.unique(y)), *(f"{figure:.3f}" for figure in [*whole, alarms])]
     lines = [
-        [name, *key, *(f"{value:.3f}" for value in np.mean([one[key] for _, one in done], axis=0))]
+        [name, *key, *(f"{value:.3f}" for value in np.mean([c[key] for _, c in done], axis=0))]
         for key in (done[0][1] if done else [])
     ]
     return about, lines
@@ -144,10 +144,10 @@ def show():
         print(" | ".join(row.values()))
     rows = list(csv.DictReader((RESULTS / "unknown.csv").open()))
     for score in SCORES:
-        mine = [[row for row in rows if (row["score"], row["unknown"]) == (score, kind)]
+        by_kind = [[row for row in rows if (row["score"], row["unknown"]) == (score, kind)]
                 for kind in KINDS]  # fmt: skip
         cells = [f"{np.mean([float(row[what]) for row in part]):.2f}"
-                 for what in ("auc", "caught") for part in mine]  # fmt: skip
+                 for what in ("auc", "caught") for part in by_kind]  # fmt: skip
         print(f"| {score} | {' | '.join(cells)} |")
 
 

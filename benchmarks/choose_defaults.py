@@ -133,8 +133,8 @@ def family_folds(split, families):
     """Cut the training part of a family: positives by their SCOP families, negatives at random."""
     random = np.random.default_rng(1)
     positive, negative = np.array(split["pos-train"]), random.permutation(split["neg-train"])
-    mine = random.permutation(np.unique(families[positive]))
-    for part, others in zip(np.array_split(mine, 3), np.array_split(negative, 3), strict=True):
+    shuffled = random.permutation(np.unique(families[positive]))
+    for part, others in zip(np.array_split(shuffled, 3), np.array_split(negative, 3), strict=True):
         held_out = np.isin(families[positive], part)
         if 0 < held_out.sum() < len(positive):
             check = np.concatenate([positive[held_out], others])

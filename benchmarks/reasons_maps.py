@@ -68,7 +68,7 @@ def shapley(clf, ask, x, donors, rng, classes):
     donor = donor_of(x, donors, rng)
 
     def answers(present):
-        return ask([np.where(one[feature] > 0.5, x, donor) for one in present])
+        return ask([np.where(flags[feature] > 0.5, x, donor) for flags in present])
 
     n = n_channels * PARTS
     explainer = shap.KernelExplainer(answers, np.zeros((1, n)), silent=True)

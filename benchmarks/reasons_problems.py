@@ -56,9 +56,9 @@ def planted(problem, seed):
     parts = []
     for n in (problem.n, problem.n // 2):
         y = np.repeat(np.arange(problem.n_classes), n)
-        found = [_sequence(problem, int(c), rng) for c in y]
-        parts += [np.array([x for x, _ in found], np.float32), y]
-    return (*parts, np.array([mask for _, mask in found]))
+        pairs = [_sequence(problem, int(c), rng) for c in y]
+        parts += [np.array([x for x, _ in pairs], np.float32), y]
+    return (*parts, np.array([mask for _, mask in pairs]))
 
 
 def _sequence(problem, c, rng):
@@ -67,7 +67,7 @@ def _sequence(problem, c, rng):
     mask, width = np.zeros(shape, bool), problem.width
     channel = max(c - 1, 0) % problem.n_channels
     start = int(rng.integers(0, problem.n_frames - 2 * width))
-    at = slice(start, start + width)
+    span = slice(start, start + width)
     if problem.kind == "absent":
         return _beats(problem, c, x, mask, rng)
     if problem.kind == "order":
@@ -76,15 +76,15 @@ def _sequence(problem, c, rng):
             x[0, place] += problem.size * _motif(width, 3 * shape_of)
             mask[0, place] = True
     elif c and problem.kind == "level":
-        x[channel, at] += problem.size
+        x[channel, span] += problem.size
     elif c and problem.kind == "variance":
-        x[channel, at] *= problem.size
+        x[channel, span] *= problem.size
     elif c:
         channels = [channel, (channel + 2) % problem.n_channels]
-        for one in channels[: 2 if problem.kind == "two channels" else 1]:
-            x[one, at] += problem.size * _motif(width, c)
-            mask[one, at] = True
-    mask[channel, at] |= c > 0
+        for moved in channels[: 2 if problem.kind == "two channels" else 1]:
+            x[moved, span] += problem.size * _motif(width, c)
+            mask[moved, span] = True
+    mask[channel, span] |= c > 0
     return x, mask
 
 

@@ -28,21 +28,21 @@ def report() -> dict[str, Any]:
         return {"dependencies": [], "why": done.stderr.strip().rpartition("\n")[2][-200:]}
 
 
-def verdict(found: dict[str, Any]) -> tuple[int, list[str]]:
+def verdict(report: dict[str, Any]) -> tuple[int, list[str]]:
     """Return 0 if nothing is known, 1 if something is, 2 if nothing was compared; and lines.
 
     pip-audit calls packages that its list lacks "skipped", and ends with success if it skipped all.
     """
-    packages = found["dependencies"]
-    compared = [one for one in packages if "skip_reason" not in one]
+    packages = report["dependencies"]
+    compared = [package for package in packages if "skip_reason" not in package]
     if not compared:
-        return 2, [f"Not audited: {found.get('why', UNREACHABLE)}."]
-    skipped = [one["name"] for one in packages if "skip_reason" in one]
+        return 2, [f"Not audited: {report.get('why', UNREACHABLE)}."]
+    skipped = [package["name"] for package in packages if "skip_reason" in package]
     known = [
-        f"{one['name']} {one['version']}: {flaw['id']}, mended in "
+        f"{package['name']} {package['version']}: {flaw['id']}, mended in "
         f"{', '.join(flaw['fix_versions']) or 'no version'}"
-        for one in compared
-        for flaw in one["vulns"]
+        for package in compared
+        for flaw in package["vulns"]
     ]
     last = f"{len(compared)} packages compared, {len(known)} known vulnerabilities."
     if skipped:

@@ -96,7 +96,7 @@ def forged(rng: random.Random, data: bytes, others: list[bytes]) -> bytes:
     try:
         opened = Opened(BytesIO(data))
         opened.description["arrays"].keys()
-        arrays = [one for one in walk(opened.description["model"]) if "array" in one]
+        arrays = [node for node in walk(opened.description["model"]) if "array" in node]
     except Exception:  # the parent itself is damaged
         return changed(rng, data, others)
     kind = rng.choice([*["value"] * 2, *["array"] * 2 * bool(arrays), "bytes"])
@@ -170,8 +170,8 @@ def load_and_predict(path: Path) -> Any:
 
 def targets() -> list[Target]:
     """Return one target per folder of the corpus; `load` also starts from the stored models."""
-    found = []
-    for folder in sorted(one for one in CORPUS.iterdir() if one.is_dir()):
+    per_folder = []
+    for folder in sorted(entry for entry in CORPUS.iterdir() if entry.is_dir()):
         is_model = folder.name == "model"
         target = Target(
             folder.name,
@@ -181,8 +181,8 @@ def targets() -> list[Target]:
         )
         for path in [*sorted(folder.iterdir()), *(sorted(MODELS.glob("*.mvdfq")) * is_model)]:
             target.parents.append((path.read_bytes(), "".join(path.suffixes)))
-        found.append(target)
-    return found
+        per_folder.append(target)
+    return per_folder
 
 
 def run(target: Target, data: bytes, ending: str, folder: Path, traced: bool = True) -> Edges:
@@ -280,9 +280,9 @@ def record(page: Path, done: list[Target], seconds: float) -> None:
     """Write the table of a page."""
     header = ["target", "inputs", "read without an error", "pairs of lines reached", "slowest"]
     rows = [
-        [one.name, one.n_inputs, one.n_read, len(one.edges), f"{one.slowest:.1f} s",
-         len(one.problems)]
-        for one in done
+        [target.name, target.n_inputs, target.n_read, len(target.edges), f"{target.slowest:.1f} s",
+         len(target.problems)]
+        for target in done
     ]  # fmt: skip
     above = f"The last recorded run took {seconds:.0f} seconds:"
     write_table(page, "fuzz", [*header, "problems"], rows, above)

@@ -231,14 +231,14 @@ def _end_as_python_does() -> None:
 
 def look(folder: Path) -> dict[str, tuple[int, int]]:
     """Return size and time of every file below a folder, by its path."""
-    found = {}
+    states = {}
     for place, _, names in os.walk(folder):
         for name in names:
             path = os.path.join(place, name)
             with contextlib.suppress(OSError):
                 status = os.stat(path)
-                found[os.path.relpath(path, folder)] = status.st_size, status.st_mtime_ns
-    return found
+                states[os.path.relpath(path, folder)] = status.st_size, status.st_mtime_ns
+    return states
 
 
 def content(path: Path) -> Any:
@@ -366,11 +366,11 @@ def damaged(out: Path, allowed: list[Any]) -> Iterator[str]:
         if LEFT.fullmatch(os.path.basename(name)):
             continue
         try:
-            found = content(out / name)
+            held = content(out / name)
         except Exception as error:
             yield f"{name} is damaged: {type(error).__name__}: {error}"
         else:
-            if not any(name in files and found == files[name] for files in allowed):
+            if not any(name in files and held == files[name] for files in allowed):
                 yield f"{name} is neither old nor new"
 
 
@@ -395,9 +395,9 @@ def complete(target: Target, folder: Path, new: dict[str, Any]) -> None:
     target.counts["runs"] += 1
     if process.code:
         target.problems.append(f"the run after the kills fails: {process.said.read_text()}")
-    found = contents(folder / "out")
-    target.problems += [f"{name} is left" for name in found.keys() - new.keys()]
-    target.problems += [f"{name} is not the same" for name in new if found.get(name) != new[name]]
+    left = contents(folder / "out")
+    target.problems += [f"{name} is left" for name in left.keys() - new.keys()]
+    target.problems += [f"{name} is not the same" for name in new if left.get(name) != new[name]]
 
 
 def main_of_tool() -> int:

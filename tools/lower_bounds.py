@@ -22,17 +22,17 @@ def lower_bounds() -> list[str]:
     """Return the lower bounds of the dependencies and of the groups that users install."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     groups = project["optional-dependencies"]
-    wanted = [*project["dependencies"], *(one for name in GROUPS for one in groups[name])]
-    return [re.sub(r">=", "==", one) for one in wanted]
+    wanted = sum((groups[name] for name in GROUPS), start=project["dependencies"])
+    return [re.sub(r">=", "==", requirement) for requirement in wanted]
 
 
 def tests() -> list[str]:
     """Return the test files that the lower bounds can run; benchmarks go by newer versions."""
     files = sorted((ROOT / "tests").rglob("test_*.py"))
     return [
-        str(one.relative_to(ROOT))
-        for one in files
-        if not OTHERS.search(one.read_text()) and not one.name.startswith("test_bench")
+        str(path.relative_to(ROOT))
+        for path in files
+        if not OTHERS.search(path.read_text()) and not path.name.startswith("test_bench")
     ]
 
 

@@ -52,8 +52,9 @@ def main():
 
 def filled(page):
     """Return the page with the figures of the results files."""
-    makers = {one.__name__: one for one in (accuracy, sets, letters, music, mfcc, gram, predict,
-              ablation, robust, published, official, probabilities)}  # fmt: skip
+    tables = (accuracy, sets, letters, music, mfcc, gram, predict, ablation, robust, published,
+              official, probabilities)  # fmt: skip
+    makers = {maker.__name__: maker for maker in tables}
     return re.sub(
         r"(<!-- (\w+) -->\n).*?(<!-- end -->)",
         lambda match: match[1] + table(makers[match[2]]()) + match[3],
@@ -82,8 +83,8 @@ def resamples(methods):
         if row["split"].isdecimal() and row["metric"] == "accuracy" and row["method"] in methods:
             scores[row["method"]][row["set"]].append(float(row["value"]))
     most = max(map(len, scores.values()))
-    found = {method: sets for method, sets in scores.items() if len(sets) == most}
-    return dict(sorted(found.items(), key=lambda pair: -_mean(pair[1])))
+    complete = {method: sets for method, sets in scores.items() if len(sets) == most}
+    return dict(sorted(complete.items(), key=lambda pair: -_mean(pair[1])))
 
 
 def _mean(sets):
@@ -92,39 +93,39 @@ def _mean(sets):
 
 def accuracy():
     """Return mean accuracy and times of the methods, over the same sets."""
-    found = resamples(METHODS)
-    sets = {*next(iter(found.values()))}
+    by_method = resamples(METHODS)
+    sets = {*next(iter(by_method.values()))}
     timed = [row for row in read("accuracy") if row["split"] == "official" and row["set"] in sets]
 
     def seconds(method, part):
         return f"{sum(float(row[part]) for row in timed if row['method'] == method):.1f}"
 
     def scored(method, column):
-        found = defaultdict(list)
+        by_set = defaultdict(list)
         for row in read("accuracy"):
             if row["method"] == method and row["split"].isdecimal() and row[column]:
-                found[row["set"]].append(float(row[column]))
-        return f"{_mean(found):.3f}" if found else ""
+                by_set[row["set"]].append(float(row[column]))
+        return f"{_mean(by_set):.3f}" if by_set else ""
 
     return [
         {
             "method": METHODS[method],
-            "mean accuracy": f"{_mean(found[method]):.4f}",
+            "mean accuracy": f"{_mean(by_method[method]):.4f}",
             "log loss": scored(method, "log_loss"),
             "calibration error": scored(method, "calibration_error"),
             "fit, CPU s": seconds(method, "fit_cpu_s"),
             "predict, CPU s": seconds(method, "predict_cpu_s"),
         }
-        for method in found
+        for method in by_method
     ]
 
 
 def sets():
     """Return the mean accuracy of every method on every set; the best is bold."""
-    found = resamples(METHODS)
+    by_method = resamples(METHODS)
     rows = []
-    for name in sorted(next(iter(found.values()))):
-        values = {METHODS[method]: mean(by_set[name]) for method, by_set in found.items()}
+    for name in sorted(next(iter(by_method.values()))):
+        values = {METHODS[method]: mean(by_set[name]) for method, by_set in by_method.items()}
         rows.append({"set": name} | in_bold(values))
     return rows
 
@@ -132,14 +133,15 @@ def sets():
 def published():
     """Return our mean accuracy beside published means on the same sets; the best is bold."""
     ours = resamples(METHODS)
-    mine = next(method for method in ("default", "default, words alike") if method in ours)
+    ours_name = next(method for method in ("default", "default, words alike") if method in ours)
     values = defaultdict(dict)
     for row in of_protocol("mean of 30 resamples"):
-        values[row["set"]].setdefault(METHODS[mine], mean(ours[mine][row["set"]]))
+        values[row["set"]].setdefault(METHODS[ours_name], mean(ours[ours_name][row["set"]]))
         values[row["set"]][row["method"]] = float(row["accuracy"])
     names = list(next(iter(values.values())))
-    values["mean"] = {name: mean(values[one][name] for one in [*values]) for name in names}
-    return [{"set": one} | in_bold(found) for one, found in values.items()]
+    sets_of = [*values.values()]
+    values["mean"] = {name: mean(figures[name] for figures in sets_of) for name in names}
+    return [{"set": set_name} | in_bold(figures) for set_name, figures in values.items()]
 
 
 def of_protocol(name):
@@ -163,27 +165,27 @@ def official():
     """Return our accuracy beside published ones on the official split, with means and ranks."""
     values = on_official_split("value")
     names = list(next(iter(values.values())))
-    rows = [{"set": one} | in_bold(found) for one, found in values.items()]
-    ranks = {name: mean(rank(found, name) for found in values.values()) for name in names}
-    means = {name: mean(found[name] for found in values.values()) for name in names}
+    rows = [{"set": set_name} | in_bold(figures) for set_name, figures in values.items()]
+    ranks = {name: mean(rank(figures, name) for figures in values.values()) for name in names}
+    means = {name: mean(figures[name] for figures in values.values()) for name in names}
     rows.append({"set": "mean"} | in_bold(means))
     return [*rows, {"set": "mean rank"} | in_bold(ranks, min, ".1f")]
 
 
-def rank(found, name):
+def rank(by_name, name):
     """Return the place of a method on one set, 1 for the best; equal methods share their places."""
-    better = sum(value > found[name] for value in found.values())
-    return better + (1 + sum(value == found[name] for value in found.values())) / 2
+    better = sum(value > by_name[name] for value in by_name.values())
+    return better + (1 + sum(value == by_name[name] for value in by_name.values())) / 2
 
 
 def probabilities():
     """Return our log loss beside published ones, on the sets where all methods have one."""
     values = on_official_split("log_loss")
     most = max(map(len, values.values()))
-    full = {one: found for one, found in values.items() if len(found) == most}
-    rows = [{"set": one} | in_bold(found, min) for one, found in full.items()]
+    full = {set_name: figures for set_name, figures in values.items() if len(figures) == most}
+    rows = [{"set": set_name} | in_bold(figures, min) for set_name, figures in full.items()]
     means = {
-        name: mean(found[name] for found in full.values()) for name in rows[0] if name != "set"
+        name: mean(figures[name] for figures in full.values()) for name in rows[0] if name != "set"
     }
     return [*rows, {"set": "mean"} | in_bold(means, min)]
 
@@ -261,12 +263,13 @@ def music():
 
 def ablation():
     """Return the mean accuracy of the default with one part left out, in all and on three sets."""
-    found = resamples(VARIANTS)
+    by_method = resamples(VARIANTS)
+    known = [(VARIANTS[method], by_method[method]) for method in VARIANTS if method in by_method]
     return [
-        {"": VARIANTS[method], f"mean of {len(found[method])} sets": f"{_mean(found[method]):.4f}"}
-        | {name: f"{mean(found[method][name]):.3f}"
-           for name in ("Handwriting", "NATOPS", "FingerMovements")}
-        for method in VARIANTS if method in found
+        {"": name, f"mean of {len(by_set)} sets": f"{_mean(by_set):.4f}"}
+        | {each: f"{mean(by_set[each]):.3f}"
+           for each in ("Handwriting", "NATOPS", "FingerMovements")}
+        for name, by_set in known
     ]  # fmt: skip
 
 

@@ -80,10 +80,10 @@ def datasets(X, y):
     axes = figure.subplots(1, 4)
     axes[1].sharey(axes[0])
     axes[3].sharey(axes[2])
-    for one, (name, x) in zip(axes, panels.items(), strict=True):
-        one.plot(x.T, linewidth=1)
-        one.set_title(name, fontsize=10)
-        one.set_xlabel("frame")
+    for panel, (name, x) in zip(axes, panels.items(), strict=True):
+        panel.plot(x.T, linewidth=1)
+        panel.set_title(name, fontsize=10)
+        panel.set_xlabel("frame")
     return figure
 
 

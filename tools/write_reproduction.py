@@ -78,11 +78,11 @@ def summary(name):
     ]
     several = len({row.metric for row in rows}) > 1
     lines = [
-        {"method": label(mine[0]), "setting": mine[0].setting}
-        | ({"figure": METRICS.get(mine[0].metric, mine[0].metric)} if several else {})
-        | {"paper": published(mine[0])}
-        | {reading or "ours": _in_reading(mine, reading) for reading in readings}
-        for mine in places.values()
+        {"method": label(of_place[0]), "setting": of_place[0].setting}
+        | ({"figure": METRICS.get(of_place[0].metric, of_place[0].metric)} if several else {})
+        | {"paper": published(of_place[0])}
+        | {reading or "ours": _in_reading(of_place, reading) for reading in readings}
+        for of_place in places.values()
     ]
     used = [key for key in lines[0] if any(line[key] for line in lines)]
     return markdown(Block("", [{key: line[key] for key in used} for line in lines], []))
@@ -90,8 +90,8 @@ def summary(name):
 
 def _in_reading(rows, reading):
     """Return our figure in one reading; empty if it was not run."""
-    found = [row for row in rows if row.reading == reading and row.value is not None]
-    return ours(found[0]) if found else ""
+    known = [row for row in rows if row.reading == reading and row.value is not None]
+    return ours(known[0]) if known else ""
 
 
 def section(name):
@@ -174,8 +174,8 @@ def compared(what, pairs, rooted=()):
 
 def in_order(pairs):
     """Return whether the first is below the second, for pairs of rows that were both run."""
-    found = [compared_values(a, b) for a, b in pairs if None not in (a, b)]
-    return [a < b for a, b in found]
+    both_values = [compared_values(a, b) for a, b in pairs if None not in (a, b)]
+    return [a < b for a, b in both_values]
 
 
 def targets():
@@ -193,7 +193,7 @@ def beside_print():
     """Return the cells of the inferred reading beside print, other schemes and protocols last."""
     others = {f"text, {words}": ("text", "5-fold", s) for s, words in SCHEME_WORDS.items()}
     others |= {f"inferred, {protocol}": ("inferred", protocol, "ovr") for protocol in STRICTER}
-    found = {what: values("genre", run[1], scheme=run[2]) for what, run in others.items()}
+    by_run = {what: values("genre", run[1], scheme=run[2]) for what, run in others.items()}
     return [
         {
             "cell": label(row),
@@ -202,7 +202,7 @@ def beside_print():
             "diff.": difference(row),
             "runs": runs(row),
         }
-        | {what: value_at(found[what], others[what][0], row) for what in others}
+        | {what: value_at(by_run[what], others[what][0], row) for what in others}
         for row in inferred()
     ]
 
@@ -219,20 +219,20 @@ def inferred_targets():
     gaps = {row.place[:3]: abs(row.value - row.published) for row in rows}
     if not gaps:
         return []
-    mine = {place: gap for place, gap in gaps.items() if place[0] == "MVDFQ"}
+    gaps_of_mvdfq = {place: gap for place, gap in gaps.items() if place[0] == "MVDFQ"}
     start = f"genre, {READING_WORDS['inferred']}, 5-fold"
     lines = []
-    best = mine.get(("MVDFQ", "SSSK", "yes"))
+    best = gaps_of_mvdfq.get(("MVDFQ", "SSSK", "yes"))
     if best is not None:
         what = f"{start}: MVDFQM-SSSK at most 0.5 from print"
         lines.append(target(what, [best], best <= 0.5))
-    for what, found, near, wanted, n in [
-        ("five of the six MVDFQ cells at most 2 from print", mine, 2, 5, 6),
+    for what, figure, near, wanted, n in [
+        ("five of the six MVDFQ cells at most 2 from print", gaps_of_mvdfq, 2, 5, 6),
         ("ten of the 18 cells at most 3 from print", gaps, 3, 10, 18),
     ]:
-        held = sum(gap <= near for gap in found.values())
-        lacking = f", {n - len(found)} not run" if len(found) < n else ""
-        reached = "yes" if held >= wanted else "no" if held + n - len(found) < wanted else ""
+        held = sum(gap <= near for gap in figure.values())
+        lacking = f", {n - len(figure)} not run" if len(figure) < n else ""
+        reached = "yes" if held >= wanted else "no" if held + n - len(figure) < wanted else ""
         lines.append(
             {"target": f"{start}: {what}", "ours": f"{held} of {n}{lacking}", "reached": reached}
         )
@@ -261,8 +261,8 @@ def genre_targets():
     """
     lines = []
     for protocol, reading, scheme in GENRE_RUNS:
-        found = values("genre", protocol, scheme=scheme)
-        at = {key[1:4]: row for key, row in found.items() if key[0] == reading}
+        figures = values("genre", protocol, scheme=scheme)
+        at = {key[1:4]: row for key, row in figures.items() if key[0] == reading}
         words = ", ".join(
             filter(None, (READING_WORDS[reading], SCHEME_WORDS.get(scheme), protocol))
         )
@@ -289,9 +289,9 @@ def other_targets():
             for setting in ("MFCC+FFT64", "MFCC")
         ]
         if None not in pair:
-            both, alone = compared_values(*pair)
+            over_both, alone = compared_values(*pair)
             what = f"genre, {words}: MFCC+FFT64 below MFCC alone"
-            lines.append(target(what, [both, alone], both < alone))
+            lines.append(target(what, [over_both, alone], over_both < alone))
     artist = values("artist", "group-per-class")
     for reading, words in READING_WORDS.items():
         ours, vq = (
@@ -307,10 +307,12 @@ def other_targets():
 
 def homology_targets():
     """Return whether BLOSUM rows rank better than letters, and the target of SSSK."""
-    found = values("homology", "remote homology", "mean_ROC50")
+    figures = values("homology", "remote homology", "mean_ROC50")
     lines = []
     for reading, words in READING_WORDS.items():
-        at = {(name, kernel, d): v for (r, name, kernel, _, d), v in found.items() if r == reading}
+        at = {
+            (name, kernel, d): v for (r, name, kernel, _, d), v in figures.items() if r == reading
+        }
         pairs = [
             (at["Univariate", kernel, d], row)
             for (name, kernel, d), row in at.items()

@@ -64,9 +64,9 @@ def read_words(codes, start, read, j, base, present, words, flags):
         for p in range(layouts.shape[1]):
             if layouts[i, p] == layouts[j, p]:
                 continue
-            mine, other = codes[start + layouts[j, p] :], codes[start + layouts[i, p] :]
+            word, other = codes[start + layouts[j, p] :], codes[start + layouts[i, p] :]
             for t in range(words.size):
-                same[t] &= mine[t] == other[t]
+                same[t] &= word[t] == other[t]
         for t in range(words.size):
             left_out[t] |= same[t]
     kept = 0
@@ -295,9 +295,9 @@ def add_row_products(indptr, middle, sequence, value, columns, first_right, symm
     for s in range(out.shape[0]):
         row = out[s]
         for p in range(first, place[s]):
-            mine = np.float64(own[p])
+            own_value = np.float64(own[p])
             # slices: the compiler sees no negative index, which saves a third of the time
             who, much = sequence[begin[p] : end[p]], value[begin[p] : end[p]]
             for b in range(who.size):
-                row[who[b] - first_right] += mine * much[b]
+                row[who[b] - first_right] += own_value * much[b]
         first = place[s]

@@ -31,7 +31,7 @@ def spread_words(slots, offsets, read, table, totals, reached, out):
     memory = cells, np.empty(most, np.int64), slopes, even, np.empty(n_cells + 1)
     by_frame, sums, rest = out
     # arrays of two axes, since every further axis costs time of compiling wherever it is read
-    flat = [one.reshape(-1, n_columns) for one in (*numbers, sums, rest)]
+    flat = [array.reshape(-1, n_columns) for array in (*numbers, sums, rest)]
     sums = by_frame.reshape(len(by_frame), -1), *flat[3:]
     spread_group(slots, offsets, read, (first, *flat[:3]), totals, reached, memory, sums)
 

@@ -27,7 +27,7 @@ def filter_evidence(levels, counts, step, members, weights, means, by_channel, b
     shares, even = np.empty((roots.shape[1], n_columns)), np.empty((4, n_columns))
     tables = np.empty((n_levels, n_columns)), np.empty((n_levels**3, n_columns))
     memory = shares, even, *tables, np.empty((2, n * n_columns)), levels_of_triples(n_levels)
-    words = (one.reshape(-1, n_columns) for one in (weights, means))
+    words = (array.reshape(-1, n_columns) for array in (weights, means))
     out = by_channel, by_kind.reshape(-1, n_columns), rest
     spread_filters(levels, roots, sizes, step, members, *words, memory, *out)
 
@@ -55,19 +55,19 @@ def spread_filters(
     levels, roots, sizes, step, members, weights, means, memory, by_channel, by_kind, rest
 ):
     """Do what `filter_evidence` does, given the root shares of words and the numbers of words."""
-    shares, even, singles, triples, found, steps = memory
+    shares, even, singles, triples, by_frame, steps = memory
     for f in range(levels.shape[0]):
         share_weights(f, roots, sizes, weights, means, shares, even)
         write_tables(shares, even, steps, singles, triples)
-        write_frames(levels[f], step, singles, triples, found)
+        write_frames(levels[f], step, singles, triples, by_frame)
         # a filter reads fewer channels than there are places: -1 ends its list
         n_own = 0
         while n_own < members.shape[1] and members[f, n_own] >= 0:
             n_own += 1
         for i in range(n_own):
             c = members[f, i]
-            for t in range(found.shape[1]):
-                by_channel[c, t] += found[0, t] * (1 / n_own)
+            for t in range(by_frame.shape[1]):
+                by_channel[c, t] += by_frame[0, t] * (1 / n_own)
             for kind in range(2):
                 for k in range(even.shape[1]):
                     value = even[2 + kind, k] * (1 / n_own)
@@ -123,19 +123,19 @@ def write_tables(shares, even, steps, singles, triples):
 
 
 @inlined
-def write_frames(levels, step, singles, triples, found):
-    """Write the evidence of the words of one filter at all frames to the first row of `found`."""
+def write_frames(levels, step, singles, triples, by_frame):
+    """Write the evidence of the words of one filter at all frames to row 0 of `by_frame`."""
     n_levels, n_columns = singles.shape
     for t in range(levels.size):
         for k in range(n_columns):
-            found[0, t * n_columns + k] = singles[levels[t], k] if levels[t] >= 0 else 0.0
+            by_frame[0, t * n_columns + k] = singles[levels[t], k] if levels[t] >= 0 else 0.0
     n = levels.size - 2 * step
     for t in range(n):
         a, b, c = levels[t], levels[t + step], levels[t + 2 * step]
         number = (np.int64(a) * n_levels + b) * n_levels + c
         for k in range(n_columns):
             value = triples[number, k] if a >= 0 and b >= 0 and c >= 0 else 0.0
-            found[1, t * n_columns + k] = value
+            by_frame[1, t * n_columns + k] = value
     for place in range(3):
         for i in range(n * n_columns):
-            found[0, place * step * n_columns + i] += found[1, i]
+            by_frame[0, place * step * n_columns + i] += by_frame[1, i]

@@ -136,13 +136,13 @@ def score(codes, offsets, present, group, bases, first, keys, values, root, weig
     margin = np.empty(margins.shape[2], np.float32)
     for s in range(offsets.size - 1):
         for r in range(bases.size):
-            here, base, mine = present[r], np.uint64(bases[r]), first[r]
+            here, base, first_slot = present[r], np.uint64(bases[r]), first[r]
             begin, end = offsets[s], offsets[s + 1]
             margin[:] = 0
             place = codes[r], begin, end, here
             n = count_slots(place, group, base, local.size, local, cells, touched)
-            learned = keys[mine : first[r + 1]]
-            squares = weigh_slots(memory, n, learned, values, mine, root, margin)
+            learned = keys[first_slot : first[r + 1]]
+            squares = weigh_slots(memory, n, learned, values, first_slot, root, margin)
             for c in range(margin.size):
                 margins[s, r, c] += margin[c]
             total[s, r] += squares

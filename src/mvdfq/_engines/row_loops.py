@@ -130,7 +130,7 @@ def count_thresholds(values, thresholds, codes, missing):
     one instruction compares many values. Measured: faster than `numpy.searchsorted` even for 250
     thresholds.
     """
-    one = codes.dtype.type(1)
+    step = codes.dtype.type(1)
     zero = codes.dtype.type(0)
     for start in range(0, values.size, COMPARED):
         x = values[start : start + COMPARED]
@@ -139,7 +139,7 @@ def count_thresholds(values, thresholds, codes, missing):
             out[t] = zero
         for threshold in thresholds:
             for t in range(x.size):
-                out[t] += one if x[t] >= threshold else zero
+                out[t] += step if x[t] >= threshold else zero
         for t in range(x.size):
             if x[t] != x[t]:
                 out[t] = missing

@@ -113,10 +113,10 @@ def weigh(lists, places, root, weights, out, squares):
     """
     first, filled, columns, counts = lists
     for i in range(filled.size):
-        mine, words = counts[first[i] : first[i] + filled[i]], columns[places[i] :]
+        row_counts, words = counts[first[i] : first[i] + filled[i]], columns[places[i] :]
         total = 0.0
-        for e in range(mine.size):
-            value = np.float64(np.sqrt(mine[e]) if root else mine[e])
+        for e in range(row_counts.size):
+            value = np.float64(np.sqrt(row_counts[e]) if root else row_counts[e])
             total += value * value
             own = weights[np.uint64(words[e])]
             for c in range(out.shape[1]):

@@ -167,14 +167,14 @@ class Progress:
     @contextmanager
     def stage(self, name: str) -> Iterator[Report]:
         """Open a stage; it is done when the block is left."""
-        tell, stage, told = report_to(self.bar, name), self._subtask(name, max_subtasks=STEPS), 0
+        tell, stage, n_told = report_to(self.bar, name), self._subtask(name, max_subtasks=STEPS), 0
 
         def report(done: int, total: int) -> None:
-            nonlocal told
+            nonlocal n_told
             tell(done, total)
-            while stage is not None and told < STEPS * done // total:
-                told += 1
-                with _task(stage.subcontext(task_name=f"{told} %"), self.estimator):
+            while stage is not None and n_told < STEPS * done // total:
+                n_told += 1
+                with _task(stage.subcontext(task_name=f"{n_told} %"), self.estimator):
                     pass
 
         with _task(stage, self.estimator):

@@ -362,8 +362,8 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
             return X
         X = check_sequences(X, n_channels=self.n_channels_in_)
         if X.channel_names and self.channel_names_in_ is None:
-            told = f"X names its channels {', '.join(map(repr, X.channel_names[:5]))}"
-            warnings.warn(f"{told}, fit had no names; their order counts.", stacklevel=4)
+            problem = f"X names its channels {', '.join(map(repr, X.channel_names[:5]))}"
+            warnings.warn(f"{problem}, fit had no names; their order counts.", stacklevel=4)
             X = replace(X, channel_names=None)
         return without_constants(X, self.ranges_in_)
 

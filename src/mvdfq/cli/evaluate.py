@@ -182,8 +182,8 @@ def evaluate(
     # the page shows the classifiers of the folds, which are gone after the evaluation
     recorder = Recorder() if page.report is not None else None
     with progress_bar("evaluating", reading.quiet) as progress:
-        told = _telling(progress, page.n_removed(read.X))
-        result = measure(clf, read.X, read.y, progress=told, visit=recorder, **rules)
+        report = _telling(progress, page.n_removed(read.X))
+        result = measure(clf, read.X, read.y, progress=report, visit=recorder, **rules)
     classifier = " ".join(repr(clf).split())
     show_scores(result, settings | {"skipped": len(read.skipped), "classifier": classifier}, format)
     note(f"classifier: {classifier}", reading.quiet or format is not Format.human)

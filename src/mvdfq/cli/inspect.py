@@ -165,8 +165,8 @@ def model_card(path: Path) -> str:
     """Return a model card in Markdown: data, classes, accuracy, settings and limits."""
     facts = _facts(path, Format.human)
     training, score = facts["training"], facts["inner_accuracy"]
-    told = {key: facts[key] for key in ("settings", "C", "channel_names", "recipe", "strands")}
-    told["versions"] = _in_words(training["versions"])
+    shown = {key: facts[key] for key in ("settings", "C", "channel_names", "recipe", "strands")}
+    shown["versions"] = _in_words(training["versions"])
     rows = [
         # signs that have a meaning in Markdown are escaped
         (re.sub(r"([\\|`*_<>\[\]])", r"\\\1", " ".join(label.split())), n)
@@ -182,7 +182,7 @@ def model_card(path: Path) -> str:
         rows="\n".join(f"| {label} | {n} |" for label, n in rows),
         score=score if isinstance(score, str) else f"{score:.1%}",
         settings="\n".join(
-            f"- {key}: `{str(value).replace('`', '')}`" for key, value in told.items() if value
+            f"- {key}: `{str(value).replace('`', '')}`" for key, value in shown.items() if value
         ),
     )
 

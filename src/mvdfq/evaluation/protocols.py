@@ -126,8 +126,8 @@ def usual_protocol(
         return "5-fold", (
             "Groups cannot be held apart: fewer than two classes have sequences of two groups.",
         )
-    told = f"{n_groups} groups are held apart: no group is both in the training and the test part"
-    return "group", (Sentence(told, " of a fold; ", {"protocol": "5-fold"}, " mixes groups."),)
+    remark = f"{n_groups} groups are held apart: no group is both in the training and the test part"
+    return "group", (Sentence(remark, " of a fold; ", {"protocol": "5-fold"}, " mixes groups."),)
 
 
 def can_be_apart(y: np.ndarray, groups: Any) -> bool:

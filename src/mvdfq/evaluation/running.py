@@ -177,11 +177,11 @@ def _check_cuts(
         )
     n_groups = 0 if groups is None else len(np.unique(groups))
     if mixed and n_groups > 1:
-        told = f"{len(mixed)} of {n_groups} groups are both in the training part and in the test "
-        told += "part of a fold: the accuracy may be lower for new groups"
+        text = f"{len(mixed)} of {n_groups} groups are both in the training part and in the test "
+        text += "part of a fold: the accuracy may be lower for new groups"
         if can_be_apart(y, groups):
-            told = Sentence(told, "; ", {"protocol": "group"}, " holds groups apart")
-        warnings.warn(Sentence(told, "."), stacklevel=3)
+            text = Sentence(text, "; ", {"protocol": "group"}, " holds groups apart")
+        warnings.warn(Sentence(text, "."), stacklevel=3)
 
 
 def useful_groups(groups: np.ndarray | None, y: np.ndarray) -> np.ndarray | None:

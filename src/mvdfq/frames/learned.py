@@ -29,9 +29,9 @@ def require(condition: Any, problem: str) -> None:
         raise LearnedError(problem)
 
 
-def require_equal(found: int, wanted: int, text: str) -> None:
+def require_equal(actual: int, wanted: int, text: str) -> None:
     """Raise an error unless a number is the wanted number, which stands at {} in the text."""
-    require(found == wanted, f"{text.format(wanted)}, got {found}")
+    require(actual == wanted, f"{text.format(wanted)}, got {actual}")
 
 
 def require_array(part: Any, name: str, *wanted: Any, **bounds: Any) -> None:
@@ -53,8 +53,8 @@ def check_array(
     fits = len(array.shape) == len(shape) and all(
         length in (None, n) for n, length in zip(array.shape, shape, strict=True)
     )
-    found = f"got {array.dtype} of shape {array.shape}"
-    require(fits and dtype in (None, array.dtype), f"{wanted}, {found}")
+    actual = f"got {array.dtype} of shape {array.shape}"
+    require(fits and dtype in (None, array.dtype), f"{wanted}, {actual}")
     if low is not None:
         inside = np.isfinite(array).all() and ((array >= low) & (array <= high)).all()
         ends = f"numbers from {low} to {high}"
@@ -94,10 +94,10 @@ def check_kinds(value: Any) -> None:
     if missing:
         raise LearnedError(f"the file must hold {', '.join(missing)}, but does not")
     for name, hint in _hints(cls).items():
-        if hasattr(value, name) and not fits(found := getattr(value, name), hint):
+        if hasattr(value, name) and not fits(actual := getattr(value, name), hint):
             # the text of other objects may be very long
-            is_plain = found is None or isinstance(found, str | int | float)
-            shown = f"{found!r:.60}" if is_plain else type(found).__name__
+            is_plain = actual is None or isinstance(actual, str | int | float)
+            shown = f"{actual!r:.60}" if is_plain else type(actual).__name__
             wanted = hint.__name__ if isinstance(hint, type) and not get_args(hint) else hint
             raise LearnedError(f"{name} must be {wanted}, got {shown}")
 
@@ -112,7 +112,7 @@ def fits(value: Any, hint: Any) -> bool:
     if hint is Any:
         return True
     if kind in (Union, UnionType):
-        return any(fits(value, one) for one in args)
+        return any(fits(value, choice) for choice in args)
     if kind is Sequence and isinstance(value, range):
         return fits(value.start, args[0])  # a range may be long, and all its members are alike
     if kind in (list, Sequence):

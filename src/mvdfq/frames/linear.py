@@ -62,7 +62,7 @@ class Standardize(PerChannel):
             means, deviations = card.moments(X.held, device)
             deviations = np.where(is_constant(*bounds_of(X)), 0.0, deviations)
         else:
-            means, deviations = (one[:, 0] for one in moments(X.data, X.offsets[[0, -1]]))
+            means, deviations = (moment[:, 0] for moment in moments(X.data, X.offsets[[0, -1]]))
         check_spread(deviations[~X.symbolic_mask], "X")
         self.mean_ = np.where(X.symbolic_mask, 0.0, means)
         scale = np.where(deviations == 0, np.inf, deviations)

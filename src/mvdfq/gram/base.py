@@ -119,8 +119,8 @@ class SequenceMap(TransformerMixin, BaseEstimator):
         collection = self._in_use(collection)
         vocabularies: dict[tuple[int, int], np.ndarray] = {}
         for r in range(len(weights)) if kernel.needs_vocabulary else ():
-            found = kernel.vocabulary(kernel.row([collection], r))
-            vocabularies |= {(r, dilation): words for dilation, words in found.items()}
+            vocabulary = kernel.vocabulary(kernel.row([collection], r))
+            vocabularies |= {(r, dilation): words for dilation, words in vocabulary.items()}
         self.plan_ = Plan(
             kernel,
             self.n_symbols_[self.rows_],

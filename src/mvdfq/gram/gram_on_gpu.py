@@ -109,7 +109,7 @@ def gpu_gram(
         parts = [left[rows]] if is_square else [left[rows], other[columns]]
         with full_precision():
             tile = _Tile(parts, plan, device, room)
-            found = tile.filled(batches)
+            products = tile.filled(batches)
         norms = to_host(tile.own)
         if is_square or columns.start == 0:
             own[0][rows] = norms[: tile.n_left]
@@ -119,10 +119,10 @@ def gpu_gram(
         if progress is not None:
             progress(done, len(tiles))
         if len(tiles) == 1:
-            return found, own[0], own[1], scale
-        values[rows, columns] = found
+            return products, own[0], own[1], scale
+        values[rows, columns] = products
         if right is None and not is_square:
-            values[columns, rows] = found.T
+            values[columns, rows] = products.T
     return values, own[0], own[1], scale
 
 

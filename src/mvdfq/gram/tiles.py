@@ -118,8 +118,8 @@ def compute_tiles(
             out = Gram(values, np.zeros(n_left), np.zeros(n_right), scale)
             # results come in the order of the jobs, so the next ones belong to this tile; rows are
             # normalized one by one, so all pieces of a row come together first
-            mine = islice(results, len(pieces))
-            for r, alike in groupby(mine, key=lambda pair: pair[0][1]):
+            of_tile = islice(results, len(pieces))
+            for r, alike in groupby(of_tile, key=lambda pair: pair[0][1]):
                 add_row(out, plan, r, [(weight, done) for (_, _, weight, _), done in alike])
             yield tile, out
 

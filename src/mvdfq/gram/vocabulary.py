@@ -126,8 +126,8 @@ def count_words(collection: Ragged, plan: Plan, n_jobs: int | None) -> list[Word
 
         with suppress(CannotCount):  # what only the processor can count
             return [
-                WordCounts(r, t, plan.tasks(r)[t][0], found)
-                for r, t, found in count_tasks(collection, plan, engine.device)
+                WordCounts(r, t, plan.tasks(r)[t][0], counts)
+                for r, t, counts in count_tasks(collection, plan, engine.device)
             ]
     n_rows = len(plan.row_weights)
     jobs = [(r, t, *task) for r in range(n_rows) for t, task in enumerate(plan.tasks(r))]

@@ -218,8 +218,8 @@ def _numbered(source: Source, names: Sequence[str]) -> list[str]:
     """Return names that all differ: ``a`` that occurs twice becomes ``a:1`` and ``a:2``."""
     often = {name: n for name, n in Counter(names).items() if n > 1}
     for first, n in islice(often.items(), 1):
-        told = f"{len(often)} repeated ids got numbers, such as '{first}:1'"
-        source.remark(f"id {first!r} occurs {n} times; {told}")
+        numbered = f"{len(often)} repeated ids got numbers, such as '{first}:1'"
+        source.remark(f"id {first!r} occurs {n} times; {numbered}")
     used, numbers, renamed = set(names), Counter[str](), []
     for name in names:
         free = name
@@ -281,6 +281,6 @@ def windows(
     data = replace(data, groups=np.array(data.names) if data.groups is None else data.groups)
     times = starts / rate if rate else starts
     names = [f"{data.names[i]}@{t:g}" for i, t in zip(owners, times, strict=True)]
-    told = f"cut {len(X)} recordings into {len(parts)} windows of {size} frames, {step} apart"
+    remark = f"cut {len(X)} recordings into {len(parts)} windows of {size} frames, {step} apart"
     columns: Any = {name: values[owners] for name, values in data._columns().items()}
-    return replace(data, X=parts, names=names, remarks=(*data.remarks, told), **columns)
+    return replace(data, X=parts, names=names, remarks=(*data.remarks, remark), **columns)

@@ -75,8 +75,8 @@ def facts_of(data: Dataset) -> dict[str, Any]:
         }
         facts |= idle_facts("frames without change", shares)
         if differ(shares):
-            told = f"frames without any change, such as padding: {extremes(shares)}"
-            remarks += [f"classes differ in {told}; a classifier may tell classes by it"]
+            unlike = f"frames without any change, such as padding: {extremes(shares)}"
+            remarks += [f"classes differ in {unlike}; a classifier may tell classes by it"]
     facts["split"] = "" if data.split is None else counts_of(data.split)
     return facts | common_facts(data, equal_sequences(data), remarks)
 
@@ -86,8 +86,8 @@ def common_facts(data: Dataset, equal: list[list[int]], remarks: list[str]) -> d
     duplicates = []
     for places in equal:
         labels = sorted({str(data.y[i]) for i in places}) if data.y is not None else []
-        told = f" (different labels: {', '.join(labels)})" if len(labels) > 1 else ""
-        duplicates.append(" = ".join(str(data.names[i]) for i in places) + told)
+        different = f" (different labels: {', '.join(labels)})" if len(labels) > 1 else ""
+        duplicates.append(" = ".join(str(data.names[i]) for i in places) + different)
     return {
         "classes": counts_of(data.y),
         "groups": counts_of(data.groups),
@@ -109,15 +109,15 @@ def letters_remarks(data: Dataset) -> list[str]:
         kinds[_kind_of(used)].append(label)
     kinds.pop("", None)
     if len(kinds) > 1:
-        found = "; ".join(f"{kind} in {', '.join(kinds[kind][:5])}" for kind in kinds)
-        return [f"classes differ in their letters: {found}; a classifier may tell classes by it"]
+        listed = "; ".join(f"{kind} in {', '.join(kinds[kind][:5])}" for kind in kinds)
+        return [f"classes differ in their letters: {listed}; a classifier may tell classes by it"]
     if "DNA and RNA" in kinds:
         return ["the letters are DNA and RNA, with T and with U, which are two letters"]
     if "DNA" not in kinds:
         return []
-    told = "the letters are DNA, read on the strand that the file holds; "
+    remark = "the letters are DNA, read on the strand that the file holds; "
     why = "for peaks of ChIP-seq or ATAC-seq, not for promoters or splice sites"
-    return [Sentence(told, {"strands": "both"}, f" reads the other strand, too: {why}")]
+    return [Sentence(remark, {"strands": "both"}, f" reads the other strand, too: {why}")]
 
 
 def _kind_of(letters: set[str]) -> str:

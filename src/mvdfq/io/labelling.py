@@ -79,10 +79,10 @@ class Elsewhere:
             source.fail("no sequence has a label or a group", str(source.skipped[0]))
         known = ((key, values) for key, values in columns.items() if values)
         new: Any = {key: np.array([values[i] for i in kept]) for key, values in known}
-        told = tuple(dict.fromkeys([*data.remarks, *source.remarks]))
+        remarks = tuple(dict.fromkeys([*data.remarks, *source.remarks]))
         skipped = tuple(dict.fromkeys([*data.skipped, *source.skipped]))
         whole = data if len(kept) == len(data) else data.take(kept)
-        return replace(whole, remarks=told, skipped=skipped, **new)
+        return replace(whole, remarks=remarks, skipped=skipped, **new)
 
     @cached_property
     def _table(self) -> tuple[list[str], Rows]:
@@ -136,8 +136,8 @@ class Elsewhere:
             return [*lines], None
         places = self._places(where, key)
         if not isinstance(labels, Mapping):
-            told = {"name": key, **places}.items()
-            shown = [f"{kind} {repr(header[i]) if header else f'column {i}'}" for kind, i in told]
+            roles = {"name": key, **places}.items()
+            shown = [f"{kind} {repr(header[i]) if header else f'column {i}'}" for kind, i in roles]
             source.remark("labels: " + "; ".join(shown))
         columns = {
             kind: [None if row is None else row[place] or None for row in matches[key]]
@@ -163,8 +163,8 @@ class Elsewhere:
             places = {"label": unused[0], **places}
         seen: dict[str, list[str]] = {}
         for row in rows:
-            told = [row[place] for place in places.values()]
-            if seen.setdefault(row[key], told) != told:
+            cells = [row[place] for place in places.values()]
+            if seen.setdefault(row[key], cells) != cells:
                 where.fail(f"{row[key]!r} has two labels or groups")
         return places
 
@@ -225,7 +225,7 @@ def person_remarks(names: Sequence[str]) -> list[str]:
     is_few = len(folders) < 2 or 2 * len(repeated) < len(often)
     if is_few or not all(map(PERSON.fullmatch, folders)):
         return []
-    told = f"such as {sorted(folders)[0]!r}, and {repeated[0]!r} is in several of them"
-    told = f"the folders look like persons, {told}: are the folders classes? "
+    reason = f"such as {sorted(folders)[0]!r}, and {repeated[0]!r} is in several of them"
+    reason = f"the folders look like persons, {reason}: are the folders classes? "
     labels = {"label_pattern": "/([^/.]+)"}, " reads the labels in the names of files, "
-    return [Sentence(told, *labels, {"group_pattern": "^(.+)/"}, " the persons")]
+    return [Sentence(reason, *labels, {"group_pattern": "^(.+)/"}, " the persons")]

@@ -160,9 +160,9 @@ def read(
             if labels is label_pattern is None and columns.get("label", "") is not None:
                 check_inside(table, source.path)
                 labels = table
-    told = [key for key in ("label", "group") if Elsewhere(labels).has_column(columns.get(key))]
-    own = {key: columns.pop(key) for key in told}
-    elsewhere = Elsewhere(labels, **own, label_pattern=label_pattern, group_pattern=group_pattern)
+    kinds = [key for key in ("label", "group") if Elsewhere(labels).has_column(columns.get(key))]
+    wish = {key: columns.pop(key) for key in kinds}
+    elsewhere = Elsewhere(labels, **wish, label_pattern=label_pattern, group_pattern=group_pattern)
     if record is None:
         return elsewhere.applied(_from_memory(path, columns, strands, source), source)
     options = {key: asked[key] for key in ("recipe", "silence", "cache", "profile_values")}

@@ -241,5 +241,5 @@ def read_file(record: Format, source: Source, options: Mapping[str, Any]) -> Dat
         large = [name for name, size in zip(names, sizes, strict=True) if size >= EXACT]
     if not large:
         return data
-    told = f"{some(large)} holds numbers of 2**53 = {EXACT} or more, whose last digits are rounded"
-    return replace(data, remarks=(*data.remarks, told))
+    text = f"{some(large)} holds numbers of 2**53 = {EXACT} or more, whose last digits are rounded"
+    return replace(data, remarks=(*data.remarks, text))

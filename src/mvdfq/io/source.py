@@ -140,8 +140,8 @@ class Source:
             raise
         except Exception as error:  # zipfile, zlib and NumPy's reader of headers raise many types
             if damaged:
-                told = f"{type(error).__name__}: {error}"
-                self.fail(f"{damaged} is damaged or cut short ({told})"[:300])
+                what = f"{type(error).__name__}: {error}"
+                self.fail(f"{damaged} is damaged or cut short ({what})"[:300])
             if not isinstance(error, ValueError | OverflowError):
                 raise
             self.fail(str(error))  # a sentence keeps its parameters

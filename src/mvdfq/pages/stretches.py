@@ -49,8 +49,8 @@ def stretches(run: Run) -> list[list[dict[str, Any]]]:
     truth, known = np.array(classes), np.array(best)
     return [
         [
-            _entry(run, found, known[:, c], truth == c) | logo(found[1], members)
-            for found in chosen(members)
+            _entry(run, stretch, known[:, c], truth == c) | logo(stretch[1], members)
+            for stretch in chosen(members)
         ]
         for c, members in enumerate(candidates)
     ]

@@ -126,8 +126,8 @@ def _short(part: Any) -> str:
     """Return a part in words, or with the parameters that differ from their defaults."""
     values, name = part.get_params(), type(part).__name__
     changed = {k for k, v in values.items() if v != type(part)().get_params()[k]}
-    words, told = WORDS.get(name, ("", set()))
-    if words and changed <= told:
+    words, named = WORDS.get(name, ("", set()))
+    if words and changed <= named:
         return words.format(**values)
     shown = [f"{k}={v!r}" for k, v in values.items() if k in changed | SIZES]
     return f"{name}({', '.join(shown)})"

@@ -136,13 +136,13 @@ def check_collection(X: Any) -> None:
     if isinstance(X, str | bytes):
         raise TypeError(f"{wanted}, got one string; pass [X].")
     if issparse(X):  # asked first: one kind of sparse matrix is a mapping
-        told = "which is not supported; pass X.toarray(). A zero is a value too."
-        raise TypeError(f"X must be dense, got sparse input, {told}")
+        reason = "which is not supported; pass X.toarray(). A zero is a value too."
+        raise TypeError(f"X must be dense, got sparse input, {reason}")
     if is_table(X):
         raise TypeError(f"{wanted}, got a table; mvdfq.io.read(X).X reads it.")
     if isinstance(X, Iterator):
-        told = "pass list(X), because an iterator can be read only once."
-        raise TypeError(f"{wanted}, got {kind}; {told}")
+        reason = "pass list(X), because an iterator can be read only once."
+        raise TypeError(f"{wanted}, got {kind}; {reason}")
     if isinstance(X, set | frozenset):
         raise TypeError(f"{wanted}, got {kind}, which has no order; pass a list.")
     if not isinstance(X, Iterable):
@@ -209,8 +209,8 @@ def _rows_with_letters(x: Sequence[Any], i: int) -> Part:
         raise ValueError(f"{problem}; rows of letters must have the same length. {hint}.")
     rows = [_letters(row) if isinstance(row, str) else _real(as_array(row, i), i) for row in x]
     if any(row.shape != (rows[0].size,) for row in rows):
-        told = f"with the shapes {[row.shape for row in rows]}; {SAME_LENGTH}"
-        raise ValueError(f"Sequence {i} has rows of different lengths, {told}")
+        shapes = f"with the shapes {[row.shape for row in rows]}; {SAME_LENGTH}"
+        raise ValueError(f"Sequence {i} has rows of different lengths, {shapes}")
     return np.array(rows, dtype=float), tuple(isinstance(row, str) for row in x)
 
 
@@ -222,9 +222,9 @@ def _check_same_channels(parts: list[Part]) -> None:
         if len(x) != len(first):
             widths = {x.shape[1] for x, _ in parts}
             hint = f" All sequences have {widths.pop()} columns: {TIME_FIRST}"
-            told = f"all sequences must have the same channels.{'' if widths else hint}"
+            wanted = f"all sequences must have the same channels.{'' if widths else hint}"
             problem = f"Sequence {i} has {len(x)} channels, sequence 0 has {len(first)}"
-            raise ValueError(f"{problem}; {told}")
+            raise ValueError(f"{problem}; {wanted}")
         if other != flags:
             problem = f"Sequence {i} has letters in other channels than sequence 0"
             raise ValueError(f"{problem}; all sequences must have letters in the same channels.")

@@ -221,7 +221,7 @@ def side_by_side(parts: Sequence[Symbols], names: tuple[str, ...] | None) -> Sym
     rows = [part.astype(dtype) for part in parts]
     device, card = on_card("frames")
     held = [part.held for part in rows]
-    is_there = device and not all(isinstance(one, np.ndarray) for one in held)
+    is_there = device and not all(isinstance(array, np.ndarray) for array in held)
     return replace(
         rows[0],
         data=card.joined(held, device) if is_there else np.concatenate(held),
@@ -241,22 +241,22 @@ def warn_unseen(X: Any, read: list[Any]) -> None:
     """Warn once about symbols that did not occur in training; `read` is X as terms read it."""
     # new columns of numbers are nothing strange; new letters and categories are
     of_numbers = isinstance(X, Symbols) or (isinstance(X, Sequences) and not any(X.symbolic))
-    for symbols in (one for one in read if isinstance(one, Symbols)):
+    for symbols in (part for part in read if isinstance(part, Symbols)):
         # a quick look first: any code that is not a symbol of training is unseen or missing
         if not (symbols.largest >= symbols.n_symbols).any():
             continue
         # a large vocabulary: new words are nothing strange
-        found = symbols.unseen & (symbols.n_symbols <= FEW_SYMBOLS)[:, None]
-        counts = np.append(found.sum(axis=0), 0)
+        strange = symbols.unseen & (symbols.n_symbols <= FEW_SYMBOLS)[:, None]
+        counts = np.append(strange.sum(axis=0), 0)
         unseen = np.where(symbols.lengths > 0, np.add.reduceat(counts, symbols.offsets[:-1]), 0)
         most = (MOST_UNSEEN if of_numbers else 0) * symbols.n_rows * symbols.lengths
         if not (n := np.count_nonzero(unseen > most)):
             continue
-        rows, names = np.flatnonzero(found.any(axis=1)), symbols.channel_names
+        rows, names = np.flatnonzero(strange.any(axis=1)), symbols.channel_names
         where = f" of {', '.join(repr(names[r]) for r in rows[:5])}" if names else ""
         text = "".join(X) if isinstance(X, list) and isinstance(X[0], str) else ""
-        if len(text) == found.shape[1]:
-            letters = sorted({text[place] for place in np.flatnonzero(found.any(axis=0))})
+        if len(text) == strange.shape[1]:
+            letters = sorted({text[place] for place in np.flatnonzero(strange.any(axis=0))})
             where += f" ({', '.join(map(repr, letters[:5]))})"
         warnings.warn(
             f"{n} of {counted(len(symbols), 'sequence')} hold symbols{where} that did not occur in "

@@ -136,7 +136,7 @@ class DirectQuantizer(PerChannel):
         # the default: rows are cut where they are held, on a card if there is one
         if self.strategy == "quantile" and np.ndim(self.n_bins) == 0 and not symbolic.any():
             self.categories_ = [np.empty(0)] * X.n_rows
-            self.bin_edges_ = [_quantile_edges(*one) for one in rows_cut(X.held, self.n_bins)]
+            self.bin_edges_ = [_quantile_edges(*cuts) for cuts in rows_cut(X.held, self.n_bins)]
             return
         self.categories_, quantities = [], []
         for row, flag in zip(self._scaled(X), symbolic, strict=True):

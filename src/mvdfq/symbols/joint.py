@@ -275,7 +275,7 @@ def _named_sets(sets: Any, X: Sequences) -> list[tuple[int, ...]]:
     """Return sets of channels, given by index or name, as tuples of indices."""
     if isinstance(sets, str) or not isinstance(sets, Iterable):
         raise TypeError(f"sets must be a list of tuples of channels, got {sets!r}.")
-    found = []
+    known_sets = []
     for members in sets:
         if isinstance(members, str) or not isinstance(members, Iterable):
             raise TypeError(
@@ -286,7 +286,7 @@ def _named_sets(sets: Any, X: Sequences) -> list[tuple[int, ...]]:
         indices = tuple(channel_index(j, channel_names(X), "sets") for j in given)
         if not indices or len(set(indices)) < len(indices):
             raise ValueError(f"A set must hold each channel once, at least one, got {given}.")
-        found.append(indices)
-    if not found:
+        known_sets.append(indices)
+    if not known_sets:
         raise ValueError("sets must hold at least one set of channels, got an empty list.")
-    return found
+    return known_sets

@@ -152,14 +152,15 @@ class Letters(PerChannel):
 
     def symbol_names(self) -> list[list[str]]:
         """Return one name per character of every row: the character, or all of its group."""
-        found = []
+        by_row = []
         for alphabet, folds in zip(self.alphabets_, self.folds_case_, strict=True):
             groups: dict[str, list[str]] = {}
             for code, first in self._first_of_group(folds).items():
                 groups.setdefault(chr(first), []).append(letter_name(chr(code)))
-            names = {one: f"[{''.join(mine)}]" for one, mine in groups.items() if len(mine) > 1}
-            found.append([names.get(letter) or letter_name(letter) for letter in alphabet])
-        return found
+            joined = {key: f"[{''.join(members)}]" for key, members in groups.items()}
+            names = {key: joined[key] for key, members in groups.items() if len(members) > 1}
+            by_row.append([names.get(letter) or letter_name(letter) for letter in alphabet])
+        return by_row
 
     def _check_learned(self) -> None:
         alphabets, n = self.alphabets_, self.n_channels_in_

@@ -59,8 +59,8 @@ class Rows(Stack):
         check_lengths(parts)
         names: list[str] = []
         for view, symbols in parts.items():  # a repeated name gets the name of its view as a prefix
-            mine = channel_names(symbols)
-            names += [f"{view}: {name}" if name in names else name for name in mine]
+            names_of_view = channel_names(symbols)
+            names += [f"{view}: {name}" if name in names else name for name in names_of_view]
         return side_by_side([*parts.values()], tuple(names))
 
     def channel_shares(self) -> np.ndarray:

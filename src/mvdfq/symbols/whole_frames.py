@@ -176,9 +176,9 @@ def _nearest(data: np.ndarray, codebook: np.ndarray) -> np.ndarray:
         near = ((rounding * norms.max() + lost) * sizes).astype(dtype)
         rows = np.concatenate([centred, np.ones((1, x.shape[1]))]).astype(dtype)
         distances = rows.T @ factors
-        mine = codes[start : start + BLOCK]
-        distances.argmin(axis=1, out=mine)
-        settle_nearest(distances, near, x, codebook, mine)
+        block = codes[start : start + BLOCK]
+        distances.argmin(axis=1, out=block)
+        settle_nearest(distances, near, x, codebook, block)
     codes[np.isnan(data).any(axis=0)] = MISSING
     return codes
 

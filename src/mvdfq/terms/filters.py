@@ -139,10 +139,10 @@ class FilterTerm(Term):
     def _dilations(self, X: Sequences) -> list[int]:
         if not isinstance(self.dilations, str):
             return list(self.dilations)
-        found = auto_dilations(X)
+        dilations = auto_dilations(X)
         if self.dilations == "few":
-            return found[::4]
-        return found * 2 if len(found) < FEW_BANKS and X.n_rows > 2 else found
+            return dilations[::4]
+        return dilations * 2 if len(dilations) < FEW_BANKS and X.n_rows > 2 else dilations
 
 
 @dataclass(frozen=True)
@@ -152,8 +152,8 @@ class FilterSource(Source):
     @property
     def pieces(self) -> list[tuple[np.ndarray, int, np.ndarray]]:
         """One piece per bank."""
-        rows = [np.arange(encoder[-1].thresholds_.size) for encoder in self.encoders]
-        return [(one, N_WORDS, np.arange(one.size * N_WORDS)) for one in rows]
+        banks = [np.arange(encoder[-1].thresholds_.size) for encoder in self.encoders]
+        return [(rows, N_WORDS, np.arange(rows.size * N_WORDS)) for rows in banks]
 
     def read(self, X: Any) -> Any:
         """Return the sequences as they are."""
@@ -183,7 +183,7 @@ def filter_shares(encoder: Pipeline, X: Sequences, n_jobs: int | None = None) ->
     """
     engine, thresholds = current_engine(), encoder[-1].thresholds_
     if engine.name == "gpu":
-        moments = (one[~X.symbolic_mask] for one in (encoder[0].mean_, encoder[0].scale_))
+        moments = (moment[~X.symbolic_mask] for moment in (encoder[0].mean_, encoder[0].scale_))
         filters = encoder[1].compiled(0)
         return on_gpu().filter_shares(X, tuple(moments), filters, thresholds, engine.device)
     read, out = _Reader(X), np.empty((len(X), thresholds.size * N_WORDS), np.float32)
@@ -257,9 +257,9 @@ class FilterBank(Short):
             if b > a:
                 by_response, by_kind = np.zeros((n, b - a, n_columns)), np.zeros((2, n, n_columns))
                 rest, out = np.zeros((n, n_columns)), by_response.reshape(n, -1)
-                one = read.data, np.array([a, b]), scale
+                sequence = read.data, np.array([a, b]), scale
                 n_thresholds = compared[0].shape[1]
-                levels, counts = filter_words.filter_levels(one, self._compiled, n_thresholds)
+                levels, counts = filter_words.filter_levels(sequence, self._compiled, n_thresholds)
                 filter_evidence(levels, counts, step, members, *compared, out, by_kind, rest)
                 spread = _spread_taps(by_response.transpose(2, 0, 1), step)
                 by_frame[:, read.numeric] = spread + rest.T[:, :, None] / (b - a)
@@ -298,7 +298,7 @@ class FittedFilters(StandardTerm):
         banks: list[FilterBank] = []
         left = iter(encoders)
         made: Any = gathered(
-            name, learned, lambda one: banks.append(FilterBank.of(next(left), n_jobs, one))
+            name, learned, lambda words: banks.append(FilterBank.of(next(left), n_jobs, words))
         )
         return cls(name=name, encoders=[], banks=banks, share=share, **made)
 
@@ -330,8 +330,8 @@ class FittedFilters(StandardTerm):
             return bank.weighed(reader.shares(bank.encoder, bank._compiled, block))
 
         sums, jobs = np.zeros((len(read), n_columns)), product(reader.blocks(), self.banks)
-        for (block, _), found in run_in_order(weighed, jobs, n_threads(self.banks[0].n_jobs)):
-            sums[block] += found
+        for (block, _), bank_sums in run_in_order(weighed, jobs, n_threads(self.banks[0].n_jobs)):
+            sums[block] += bank_sums
         return sums
 
     def evidence(self, read: Any, view: View) -> list[Evidence]:
@@ -348,7 +348,8 @@ class FittedFilters(StandardTerm):
             pairs,
             n_threads(self.banks[0].n_jobs),
         )
-        parts = (zip(*found, strict=True) for found in zip(*(one for _, one in done), strict=True))
+        by_bank = [evidence for _, evidence in done]
+        parts = (zip(*of_banks, strict=True) for of_banks in zip(*by_bank, strict=True))
         return [Evidence(np.sum(f, axis=0), np.concatenate(g, axis=2), list) for f, g in parts]
 
     @property
@@ -387,7 +388,7 @@ class FittedFilters(StandardTerm):
 
     def features(self, read: Any) -> Iterator[np.ndarray]:
         """Yield the root shares of words, one bank after another."""
-        return (on_host(filter_shares(one.encoder, read, one.n_jobs)) for one in self.banks)
+        return (on_host(filter_shares(bank.encoder, read, bank.n_jobs)) for bank in self.banks)
 
     def columns(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """Yield the means and deviations of the words of each bank."""

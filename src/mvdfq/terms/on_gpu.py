@@ -42,8 +42,8 @@ def root_shares(symbols: Symbols, plan: Plan, rows: np.ndarray, device: str) -> 
     at_once = max(1, budget(device, None) // 4 // (BYTES_PER_COUNT * n_words * len(symbols) + 1))
     parts = []
     for first in range(0, len(rows), at_once):
-        mine = list(range(first, min(first + at_once, len(rows))))
-        read = geometry.chosen(mine, n_symbols, symbols.missing)
+        rows_now = list(range(first, min(first + at_once, len(rows))))
+        read = geometry.chosen(rows_now, n_symbols, symbols.missing)
         counts = torch.cat([_by_word(read, group, plan) for group in groups], dim=2)
         # the roots of the shares, 0 for a sequence without words
         total = counts.sum(dim=-1, keepdim=True).clamp(min=float(np.finfo(np.float32).tiny))
@@ -54,9 +54,9 @@ def root_shares(symbols: Symbols, plan: Plan, rows: np.ndarray, device: str) -> 
 def _by_word(read: Rows, group: Any, plan: Plan) -> torch.Tensor:
     """Return the counts of one group, (n_rows, n_sequences, n_columns): cell by cell of a word."""
     readings = [reading_of(GroupTask(group, cell)) for cell in plan.cells]
-    found = histogram(read, readings)
-    by_cell = found.reshape(*found.shape[:2], len(readings), -1)
-    return by_cell.transpose(2, 3).reshape(found.shape) * float(group.layout_weights[0])
+    counts = histogram(read, readings)
+    by_cell = counts.reshape(*counts.shape[:2], len(readings), -1)
+    return by_cell.transpose(2, 3).reshape(counts.shape) * float(group.layout_weights[0])
 
 
 def filter_shares(

@@ -103,13 +103,13 @@ def gathered(
     """
     intercepts: Any = 0.0
     centre, first = np.zeros(WIDTH), 0
-    for one in pieces:
-        place(one)
-        intercepts = intercepts + -one.mean @ one.weights
+    for learned in pieces:
+        place(learned)
+        intercepts = intercepts + -learned.mean @ learned.weights
         # by the deviations that a model file holds
-        factor = inverse(one.spreads.astype(np.float16).astype(float))
-        centre += (one.mean * factor) @ projection(name, first + one.kept)
-        first += one.n_words * len(one.rows)
+        factor = inverse(learned.spreads.astype(np.float16).astype(float))
+        centre += (learned.mean * factor) @ projection(name, first + learned.kept)
+        first += learned.n_words * len(learned.rows)
     return {"intercepts": intercepts, "centre": centre.astype(np.float32)}
 
 
@@ -154,7 +154,7 @@ class StandardFitting:
         if current_engine().name == "gpu":
             measured = side_by_side(measure, pieces)
         else:
-            measured = (found for _, found in run_in_order(measure, pieces, workers))
+            measured = (measures for _, measures in run_in_order(measure, pieces, workers))
         for scale, z, product, told, more in measured:
             values += product
             if weighed is not None:
@@ -192,15 +192,15 @@ class StandardFitting:
         parts = [coefficients, class_members(self.y, self.weight, by_class)]
         both_parts = np.hstack(parts).astype(np.float32)
 
-        def learned(found: Any) -> Learned:
-            (piece, scale, z), told = found
-            mean, factor = (one[scale.kept] for one in (scale.mean, scale.factor))
+        def learned(job: Any) -> Learned:
+            (piece, scale, z), told = job
+            mean, factor = (numbers[scale.kept] for numbers in (scale.mean, scale.factor))
             # of root shares as they are counted: prediction need not standardize
             factors = [told * factor, 1 / factor]
             if _is_on_host(z):
                 # one product gives the weights of the words, and their means over the classes
                 both = np.hsplit(z.T @ both_parts, [coefficients.shape[1]])
-                weights, means = (x * one[:, None] for x, one in zip(both, factors, strict=True))
+                weights, means = (p * f[:, None] for p, f in zip(both, factors, strict=True))
                 means += mean[:, None]
             else:
                 weights, means = on_gpu().learned(z, parts, factors, mean)
@@ -243,12 +243,12 @@ class StandardFitting:
             cuts = list(pairwise(np.searchsorted(scale.kept, firsts).tolist()))
             learned = np.split(z.T @ both, len(folds), axis=1)
             by_word = shares[scale.kept // size].astype(np.float32)
-            for fold, found, added in zip(folds, learned, out, strict=True):
-                mine = z[fold.check]
-                if len(cuts) > found.shape[1]:  # filters: many rows of few words
-                    added += np.stack([(mine * one) @ by_word for one in found.T], axis=1)
+            for fold, weights, added in zip(folds, learned, out, strict=True):
+                checked = z[fold.check]
+                if len(cuts) > weights.shape[1]:  # filters: many rows of few words
+                    added += np.stack([(checked * w) @ by_word for w in weights.T], axis=1)
                 else:
-                    sums = np.stack([mine[:, a:b] @ found[a:b] for a, b in cuts], axis=2)
+                    sums = np.stack([checked[:, a:b] @ weights[a:b] for a, b in cuts], axis=2)
                     added += sums @ shares[starts]
         return np.concatenate([*map(on_host, out)])
 
@@ -284,7 +284,7 @@ class Scale(Short):
         """Return the standardized columns that are not left out."""
         if not _is_on_host(shares):
             return on_gpu().features(shares, self.kept, self.mean, self.factor)
-        mean, factor = (one[self.kept].astype(np.float32) for one in (self.mean, self.factor))
+        mean, factor = (part[self.kept].astype(np.float32) for part in (self.mean, self.factor))
         if not sp.issparse(shares):
             # a copy, which may be changed in place
             z = shares[:, self.kept]

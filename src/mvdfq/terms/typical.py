@@ -41,7 +41,7 @@ class Nearness(NamedTuple):
 
     def times(self, share: float) -> "Nearness":
         """Return all products times a share."""
-        return Nearness(*(share * one for one in self))
+        return Nearness(*(share * products for products in self))
 
     def distances(self) -> np.ndarray:
         """Return the squared distances to the means of the classes, (n_sequences, n_classes)."""

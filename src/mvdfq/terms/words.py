@@ -220,14 +220,14 @@ class FittedWords(StandardTerm, ReadingTerm):
         means: list[np.ndarray] = []
         spreads = [np.zeros((*shape, 1), np.float16) for shape in shapes]
 
-        def place(one: Learned) -> None:
+        def place(learned: Learned) -> None:
             if not values:
-                values[:] = [np.zeros((*s, one.weights.shape[1]), np.float32) for s in shapes]
-                means[:] = [np.zeros((*s, one.means.shape[1]), np.float16) for s in shapes]
+                values[:] = [np.zeros((*s, learned.weights.shape[1]), np.float32) for s in shapes]
+                means[:] = [np.zeros((*s, learned.means.shape[1]), np.float16) for s in shapes]
             # tables divide by the mean of rows, as kernels do
-            _place(one, one.weights * reader.row_mean(), firsts, values)
-            _place(one, one.means.clip(0, 1), firsts, means)
-            _place(one, one.spreads[:, None], firsts, spreads)
+            _place(learned, learned.weights * reader.row_mean(), firsts, values)
+            _place(learned, learned.means.clip(0, 1), firsts, means)
+            _place(learned, learned.spreads[:, None], firsts, spreads)
 
         made: Any = gathered(about["name"], pieces, place)
         return cls(values=values, means=means, spreads=spreads, share=share, **about, **made)
@@ -237,8 +237,8 @@ class FittedWords(StandardTerm, ReadingTerm):
         if current_engine().name == "gpu":
             known, plan, card = read.without_unseen(), self.reader.plan_, on_gpu()
             pairs = zip(rows_of_pieces(plan), self._by_piece(self.values), strict=True)
-            found = [card.weighed(root_shares(known, plan, rows), one) for rows, one in pairs]
-            return np.sum(found, axis=0) / self.reader.row_mean()
+            sums = [card.weighed(root_shares(known, plan, rows), values) for rows, values in pairs]
+            return np.sum(sums, axis=0) / self.reader.row_mean()
         assert self.table is not None
         return self.table.margins(read, self.n_jobs)
 
@@ -292,11 +292,11 @@ def _place(
     start = 0
     for r in learned.rows.tolist():
         for first, slots in zip(firsts, out, strict=True):
-            mine = slots[first[r] : first[r + 1]].reshape(-1, slots.shape[2])
+            words = slots[first[r] : first[r + 1]].reshape(-1, slots.shape[2])
             # `kept` is sorted, so the words of this row and group are a slice of it
-            a, b = np.searchsorted(learned.kept, [start, start + len(mine)])
-            mine[learned.kept[a:b] - start] = numbers[a:b]
-            start += len(mine)
+            a, b = np.searchsorted(learned.kept, [start, start + len(words)])
+            words[learned.kept[a:b] - start] = numbers[a:b]
+            start += len(words)
 
 
 def root_shares(symbols: Symbols, plan: Plan, rows: np.ndarray) -> Any:
@@ -307,8 +307,8 @@ def root_shares(symbols: Symbols, plan: Plan, rows: np.ndarray) -> Any:
     engine = current_engine()
     if engine.name == "gpu":
         return on_gpu().root_shares(symbols, plan, rows, engine.device)
-    found = [plan.kernel.row([symbols], r) for r in rows.tolist()]
-    return count_at_keys(found, plan.groups(int(rows[0])), plan.n_levels, roots=True)
+    read = [plan.kernel.row([symbols], r) for r in rows.tolist()]
+    return count_at_keys(read, plan.groups(int(rows[0])), plan.n_levels, roots=True)
 
 
 def rows_of_pieces(plan: Plan) -> list[np.ndarray]:

@@ -62,18 +62,18 @@ def runs_of(rows: Rows, readings: Sequence[Reading]) -> Runs:
         for j in range(len(reading.layouts)):
             keys, used = read_words(rows, reading, j)
             words = (heads + number) * n_words + keys
-            found = words.bitwise_left_shift_(shift).bitwise_or_(rows.sequence[: keys.shape[1]])
-            next(filled)[:, : keys.shape[1]] = found.masked_fill_(~used, NONE)
+            tagged = words.bitwise_left_shift_(shift).bitwise_or_(rows.sequence[: keys.shape[1]])
+            next(filled)[:, : keys.shape[1]] = tagged.masked_fill_(~used, NONE)
     return runs_of_keys(entries.reshape(-1), shift)
 
 
 def runs_of_keys(entries: torch.Tensor, shift: int) -> Runs:
     """Count equal entries; the `shift` low bits are the sequence."""
-    found, count = torch.unique(entries, return_counts=True)
+    distinct, count = torch.unique(entries, return_counts=True)
     # the mark is the largest number, so places without a word are one run at the end
-    if found.numel() and int(found[-1]) == NONE:
-        found, count = found[:-1], count[:-1]
-    return Runs(found >> shift, found, count, shift)
+    if distinct.numel() and int(distinct[-1]) == NONE:
+        distinct, count = distinct[:-1], count[:-1]
+    return Runs(distinct >> shift, distinct, count, shift)
 
 
 def histogram(rows: Rows, readings: Sequence[Reading]) -> torch.Tensor:
@@ -138,11 +138,11 @@ def _expanded(
     # a later symbol takes every value but its own
     parts += [(entries, keys // power % base, (0, base - 1), power) for power in powers[1:]]
     sizes = [len(own) * (end - begin) for _, own, (begin, end), _ in parts]
-    found = torch.empty(sum(sizes), dtype=torch.int64, device=keys.device)
-    for place, (part, out) in enumerate(zip(parts, found.split(sizes), strict=True)):
-        mine, own, (begin, end), power = part
-        _exchange(mine, own, begin, power << shift, place > 0, out.view(end - begin, len(own)))
-    return found
+    neighbours = torch.empty(sum(sizes), dtype=torch.int64, device=keys.device)
+    for place, (part, out) in enumerate(zip(parts, neighbours.split(sizes), strict=True)):
+        of_part, own, (begin, end), power = part
+        _exchange(of_part, own, begin, power << shift, place > 0, out.view(end - begin, len(own)))
+    return neighbours
 
 
 def _exchange(

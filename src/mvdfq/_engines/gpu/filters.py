@@ -56,8 +56,8 @@ def _read(data: torch.Tensor, rows: Rows, filters: Any, thresholds: Any) -> torc
     """Return responses, or with thresholds the levels of responses, (n_filters, n_frames)."""
     if fused.has_triton(data.device):
         return fused.respond(data, rows, filters, thresholds)
-    found = _responses(data, rows, filters)
-    return found if thresholds is None else _levels(found, thresholds)
+    responses = _responses(data, rows, filters)
+    return responses if thresholds is None else _levels(responses, thresholds)
 
 
 def _responses(data: torch.Tensor, rows: Rows, filters: Any) -> torch.Tensor:
@@ -66,8 +66,8 @@ def _responses(data: torch.Tensor, rows: Rows, filters: Any) -> torch.Tensor:
     shifted = [_shifted(data, rows, (tap - N_TAPS // 2) * dilation) for tap in range(N_TAPS)]
     nine = [torch.zeros_like(data) for _ in range(2)]
     for kind in range(2):
-        for one in shifted:
-            nine[kind] += one[kind]
+        for values in shifted:
+            nine[kind] += values[kind]
     out = torch.empty((len(taps), data.shape[1]), dtype=data.dtype, device=data.device)
     for f, response in enumerate(out):
         kind, channels = int(zero_padded[f]), [c for c in members[f].tolist() if c >= 0]
@@ -104,10 +104,10 @@ def _words_of_levels(n: int, device: torch.device) -> torch.Tensor:
     The shape is (n_levels + n_levels**3, n * 10).
     """
     levels = range(n + 1)
-    found = torch.zeros((n + 1 + (n + 1) ** 3, n, N_WORDS))
+    table = torch.zeros((n + 1 + (n + 1) ** 3, n, N_WORDS))
     for q in range(n):
         for level in levels:
-            found[level, q, int(level > q)] = 1
+            table[level, q, int(level > q)] = 1
         for place, (a, b, c) in enumerate(product(levels, repeat=3), start=n + 1):
-            found[place, q, 2 + 4 * (a > q) + 2 * (b > q) + (c > q)] = 1
-    return found.reshape(len(found), -1).to(device)
+            table[place, q, 2 + 4 * (a > q) + 2 * (b > q) + (c > q)] = 1
+    return table.reshape(len(table), -1).to(device)

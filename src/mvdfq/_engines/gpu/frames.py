@@ -120,18 +120,18 @@ def quantiles(rows: Any, n_bins: int, same: tuple[float, float], device: str) ->
     goes_up = (first == 0) | ((last < n) & (last - place < place - first))
     place = torch.where(goes_up, last, first)
     places = torch.cat([place - 1, place], dim=1).clamp(0, ordered.shape[1] - 1)
-    found = to_host(torch.cat([n, low, high, ordered.gather(1, places)], dim=1))
-    return [*found[:, :3].T, *np.hsplit(found[:, 3:], 2)]
+    parts = to_host(torch.cat([n, low, high, ordered.gather(1, places)], dim=1))
+    return [*parts[:, :3].T, *np.hsplit(parts[:, 3:], 2)]
 
 
 def levels(data: Any, thresholds: list[np.ndarray], device: str) -> torch.Tensor:
     """Return how many thresholds of its row each value reaches, as bytes; `MISSING` for NaN."""
     x = sent_once(data, device).contiguous()
     cuts = np.full((len(thresholds), max(map(len, thresholds))), np.inf)
-    for row, mine in zip(cuts, thresholds, strict=True):
-        row[: len(mine)] = mine
-    found = torch.searchsorted(to_device(cuts, device), x, right=True, out_int32=True)
-    return found.to(torch.uint8).masked_fill_(x.isnan(), MISSING)
+    for row, row_thresholds in zip(cuts, thresholds, strict=True):
+        row[: len(row_thresholds)] = row_thresholds
+    levels_of = torch.searchsorted(to_device(cuts, device), x, right=True, out_int32=True)
+    return levels_of.to(torch.uint8).masked_fill_(x.isnan(), MISSING)
 
 
 def combined(codes: Any, sets: np.ndarray, radices: np.ndarray, device: str) -> torch.Tensor:

@@ -255,25 +255,25 @@ if triton is not None:
         used2 = inside & ((kind == 0) | (near2 == second))
         used3 = inside & ((kind == 0) | (near3 == third))
         response = tl.zeros([block], dtype=data.dtype.element_ty)
-        one, two, three = response, response, response
+        first_taps, second_taps, third_taps = response, response, response
         for i in range(tl.load(mine + 4)):
             c = tl.load(mine + 5 + i).to(tl.int64)
             x = data + c * n_frames + t
-            one += tl.load(x + near1, mask=used1, other=0)
-            two += tl.load(x + near2, mask=used2, other=0)
-            three += tl.load(x + near3, mask=used3, other=0)
+            first_taps += tl.load(x + near1, mask=used1, other=0)
+            second_taps += tl.load(x + near2, mask=used2, other=0)
+            third_taps += tl.load(x + near3, mask=used3, other=0)
             response -= tl.load(nine + (kind * n_channels + c) * n_frames + t, mask=inside, other=0)
-        taps = (one + two) + three
+        taps = (first_taps + second_taps) + third_taps
         # as 3 * taps, but a sum is never fused: the processor rounds the product, too
-        found = response + ((taps + taps) + taps)
+        summed = response + ((taps + taps) + taps)
         place_out = out + f.to(tl.int64) * n_frames + t
         if n_thresholds == 0:
-            tl.store(place_out, found, mask=inside)
+            tl.store(place_out, summed, mask=inside)
         else:
             level = tl.zeros([block], dtype=tl.int32)
             for q in range(n_thresholds):
-                level += (found >= tl.load(thresholds + f * n_thresholds + q)).to(tl.int32)
-            level = tl.where(found == found, level, 255)
+                level += (summed >= tl.load(thresholds + f * n_thresholds + q)).to(tl.int32)
+            level = tl.where(summed == summed, level, 255)
             tl.store(place_out, level.to(tl.uint8), mask=inside)
 
     @triton.jit

@@ -103,21 +103,21 @@ def add_blocks(out: torch.Tensor, dense: torch.Tensor, first_block: list[int], s
     matter.
     """
     n_halves, (n_rows, n_left, n_right) = dense.shape[2], out.shape
-    found = torch.zeros((n_rows, n_left, n_halves, n_right), device=out.device)
-    at_once = max(1, PRODUCT_BYTES // (4 * found[0].numel() + 1))
+    products = torch.zeros((n_rows, n_left, n_halves, n_right), device=out.device)
+    at_once = max(1, PRODUCT_BYTES // (4 * products[0].numel() + 1))
     for r, (begin, end) in enumerate(pairwise(first_block)):
         for first in range(begin, end, at_once):
             block = dense[first : min(first + at_once, end)]
             right = block[..., sums.first_right :]
             product = half_products(block[:, :, 0, :n_left], right.flatten(2)).sum(dim=0)
-            found[r] += product.view_as(found[r])
+            products[r] += product.view_as(products[r])
             if n_halves == 2 and not sums.symmetric:
                 out[r] += half_products(block[:, :, 1, :n_left], right[:, :, 0]).sum(dim=0)
-    out += found[:, :, 0]
+    out += products[:, :, 0]
     if n_halves == 2:
-        out += found[:, :, 1]
+        out += products[:, :, 1]
         if sums.symmetric:
-            out += found[:, :, 1].transpose(1, 2)
+            out += products[:, :, 1].transpose(1, 2)
 
 
 def add_block(sums: Sums, r: int, block: torch.Tensor, kind: Kind) -> None:

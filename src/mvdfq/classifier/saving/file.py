@@ -145,7 +145,7 @@ def _read(file: BinaryIO, path: Any, limit: int) -> Any:
         same = sorted(archive.namelist()) == sorted([DESCRIPTION, *passports])
         require(same, "the file must hold exactly the arrays that it describes, got other arrays")
         _check_limit(sum(map(_size, passports.values())), path, limit)
-        arrays = {name: _array(archive, name, told, path) for name, told in passports.items()}
+        arrays = {name: _array(archive, name, note, path) for name, note in passports.items()}
     model = TreeReader(arrays).built(description["model"])
     if type(model).__name__ != "SequenceClassifier":
         raise ModelFileError(f"{path} must hold a SequenceClassifier, got {type(model).__name__}.")

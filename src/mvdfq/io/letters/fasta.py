@@ -193,8 +193,8 @@ def _headers_are_labels(source: Source, records: Sequence[Record]) -> bool:
         return True
     if 2 * len(words) <= words.total():
         first = next(iter(words))
-        told = f"the first words of headers recur, such as {first!r}; "
-        source.remark(Sentence(told, {"label": 0}, " reads labels"))
+        remark = f"the first words of headers recur, such as {first!r}; "
+        source.remark(Sentence(remark, {"label": 0}, " reads labels"))
     return False
 
 

@@ -76,8 +76,8 @@ def read_audio(
         text = f"Class {label!r} has only one file, so this class cannot be tested."
         warnings.warn(text, stacklevel=2)
     silent = inspection.frame_shares(data, silent_frames(X, recipe.n_mfcc))
-    told = inspection.silence_in_words(silent, recipe.silence)
-    return replace(data, remarks=(*data.remarks, *told))
+    remarks = inspection.silence_in_words(silent, recipe.silence)
+    return replace(data, remarks=(*data.remarks, *remarks))
 
 
 def silent_frames(X: Sequences, n_mfcc: int) -> np.ndarray:

@@ -58,8 +58,8 @@ def mel_triangles(sr: int, n_fft: int, n_mels: int, htk: bool, norm: Any, dtype:
     falling = (corners[2:] - bins) / np.diff(corners)[1:]
     weights = np.maximum(0, np.minimum(rising, falling))
     if not weights.any(axis=0).all():
-        told = f"{(~weights.any(axis=0)).sum()} of {n_mels} mel bands are narrower than a bin"
-        warnings.warn(f"{told} and stay empty; lower n_mels or raise n_fft.", stacklevel=2)
+        problem = f"{(~weights.any(axis=0)).sum()} of {n_mels} mel bands are narrower than a bin"
+        warnings.warn(f"{problem} and stay empty; lower n_mels or raise n_fft.", stacklevel=2)
     if norm == "slaney":
         weights *= 2 / (corners[2:] - corners[:-2])
     return weights.astype(dtype)

@@ -109,9 +109,9 @@ class Commas:
         if self.point is not None:
             hint = "write thousands without a mark, and all decimals the same way"
             source.fail(f"column {column!r}: {cell!r} in a table with {self.point!r}", hint)
-        told = f"column {column!r}: {cell} is read as {cell.replace(',', '.')}"
+        remark = f"column {column!r}: {cell} is read as {cell.replace(',', '.')}"
         hint = f"if the comma separates thousands, write {cell.replace(',', '')}"
-        source.remark(f"{told}; {hint}")
+        source.remark(f"{remark}; {hint}")
 
 
 Names = Sequence[str]
@@ -185,20 +185,20 @@ def is_unit_row(rows: Sequence[Names]) -> bool:
     """Does the first row below the header hold words where all rows below it hold numbers?"""
     if len(rows) < 2:
         return False
-    told = [word for word, cells in _below(rows) if cells and all(map(is_value, cells))]
-    words = [word for word in told if is_given(word) and not is_value(word)]
-    if not words or not all(word in words or word in ("", "-") for word in told):
+    units = [word for word, cells in _below(rows) if cells and all(map(is_value, cells))]
+    words = [word for word in units if is_given(word) and not is_value(word)]
+    if not words or not all(word in words or word in ("", "-") for word in units):
         return False
-    return len(words) > 1 or any(UNIT.fullmatch(word) for word in told)
+    return len(words) > 1 or any(UNIT.fullmatch(word) for word in units)
 
 
 def has_names(rows: Sequence[Names]) -> bool:
     """Does the first row hold names? A word above numbers is a name; words above words are not."""
     first = rows[0]
-    told = [name for name, cells in _below(rows) if 2 * sum(map(is_value, cells)) > len(cells)]
+    titles = [name for name, cells in _below(rows) if 2 * sum(map(is_value, cells)) > len(cells)]
     if counts_up(first[1:] if not first[0] else first):
         return True
-    return not all(map(is_value, told or first))
+    return not all(map(is_value, titles or first))
 
 
 def has_header(rows: Sequence[Names], names: Sequence[Any] = ("label",)) -> bool:
@@ -228,12 +228,12 @@ def rows_of(source: Source, marks: str = MARKS) -> Iterator[Row]:
 
 def _without_notes(lines: Sequence[str], marks: str = MARKS) -> tuple[list[str], str]:
     """Return the first lines with the comments above the table made blank, and the delimiter."""
-    lines, told = list(lines), ""
+    lines, delimiter = list(lines), ""
     for i, line in enumerate(map(str.strip, lines)):
         match = SEPARATOR.fullmatch(line)
         if line and line[0] not in "#%" and not match:
             break
-        lines[i], told = "", match[1] if match else told
+        lines[i], delimiter = "", match[1] if match else delimiter
     filled = [line for line in lines if line.strip()]
     # The mark that separates most numbers, of equals the rarer: 1,5;2,5 has two cells.
     scores = {
@@ -242,7 +242,7 @@ def _without_notes(lines: Sequence[str], marks: str = MARKS) -> tuple[list[str],
         if filled and mark in filled[0].strip()
     }
     # One column of numbers with decimal commas: the name above it holds no comma.
-    return lines, told or max(scores, key=scores.__getitem__, default=";")
+    return lines, delimiter or max(scores, key=scores.__getitem__, default=";")
 
 
 def _rows(source: Source, lines: Iterable[str], delimiter: str) -> Iterator[Row]:

@@ -232,9 +232,9 @@ class Growing:
         twice = np.flatnonzero((ids[1:] == ids[:-1]) & (times[1:] == times[:-1])) + 1
         if not twice.size or twice.size > FEW_TWICE * len(ids):
             return table
-        told = f"{counted(twice.size, 'row')} with the time of the row before: only the first row"
+        remark = f"{counted(twice.size, 'row')} with the time of the row before: only the first row"
         first = f"the first is {self.row} {table['line'][twice[0]]}"
-        self.source.remark(f"{told} of each time is kept; {first}")
+        self.source.remark(f"{remark} of each time is kept; {first}")
         return {key: np.delete(values, twice) for key, values in table.items()}
 
     def _check_rows(self, table: Mapping[str, np.ndarray]) -> None:
@@ -262,7 +262,7 @@ class Growing:
         """Look for channels that tell the class or the time, and say what was taken as what."""
         assert self.roles is not None  # there are rows
         words = sorted(name for name, is_text in self.is_text.items() if is_text)
-        told: list[str] = []
+        remarks: list[str] = []
         still: dict[str, np.ndarray] = {}
         for name in self.channels:
             values = table[f":{name}"]
@@ -276,24 +276,24 @@ class Growing:
             telling_text = f"{some(telling)} never changes within a sequence and tells the class"
             if telling and len(telling) == len(self.channels):
                 self.source.fail(f"no other channel than {telling_text}", KEPT)
-            told += [Sentence(f"left out: {telling_text}; ", KEPT)] if telling else []
+            remarks += [Sentence(f"left out: {telling_text}; ", KEPT)] if telling else []
             self.roles = self.roles.without(telling)
-            told += self._find_clock(table, starts, words)
+            remarks += self._find_clock(table, starts, words)
         held = {name: ~np.isnan(table[f":{name}"]) for name in still if name in self.channels}
         n_held = {name: np.add.reduceat(held[name], starts, dtype=int).max() for name in held}
         if repeated := [name for name, n in n_held.items() if n > 1]:
             wishes = {"group": "NAME"}, ", ", {"label": "NAME"}, " or ", {"drop": "NAME"}
             why = f"{some(repeated)} never changes within a sequence; "
-            told += [Sentence(why, *wishes, " keep such a column out of the channels")]
-        told += [Usual(f"{some(words)} holds words, which are read as categories")] * bool(words)
-        for remark in (Usual(f"columns: {self.roles.words()}"), *told):
+            remarks += [Sentence(why, *wishes, " keep such a column out of the channels")]
+        remarks += [Usual(f"{some(words)} holds words, which are read as categories")] * bool(words)
+        for remark in (Usual(f"columns: {self.roles.words()}"), *remarks):
             self.source.remark(remark)
 
     def _find_clock(self, table: Any, starts: np.ndarray, words: Sequence[str]) -> list[str]:
         """Take a column that rises in every sequence as the time, or ask; return what to say."""
         assert self.roles is not None
         roles, is_even = self.roles, {}  # the steps of a clock are alike
-        told: list[str] = []
+        remarks: list[str] = []
         for name in (name for name in self.channels if name not in words):
             steps = np.delete(np.diff(table[f":{name}"]), starts[1:] - 1)
             if len(steps) >= MIN_STEPS and (steps > 0).all():
@@ -307,7 +307,7 @@ class Growing:
         if may and clocks and len(roles.channels) > len(clocks):
             clock = clocks[0]
             why = "it rises in every sequence and no column is called a time"
-            told += [Sentence(f"time {clock!r}: {why}; ", KEPT)]
+            remarks += [Sentence(f"time {clock!r}: {why}; ", KEPT)]
             rising = [name for name in rising if name not in clocks]
             places = {**roles.places, "time": roles.header.index(clock)}
             self.roles = replace(roles.without(clocks), places=places, is_clock=is_even[clock])
@@ -317,7 +317,7 @@ class Growing:
                 self.units = dict.fromkeys(self.units, unit)
         ask = f"{some(rising)} rises in every sequence: is it a time? "
         asked = Sentence(ask, {"time": "NAME"}, " or ", {"drop": "NAME"})
-        return told + [asked] * bool(rising)
+        return remarks + [asked] * bool(rising)
 
 
 def _tells(values: np.ndarray, y: np.ndarray) -> bool:

@@ -99,8 +99,8 @@ def _as_text(values: np.ndarray) -> list[str]:
     plain = (np.datetime_as_string(values) if values.dtype.kind == "M" else values).tolist()
     for value in plain if values.dtype.kind in "OS" else ():
         if isinstance(value, dict | list | bytes | np.ndarray):
-            told = f"a cell holds {type(value).__name__}: {value!r:.40}"
-            raise ValueError(f"{told}; numbers, text and times are read")
+            problem = f"a cell holds {type(value).__name__}: {value!r:.40}"
+            raise ValueError(f"{problem}; numbers, text and times are read")
     lost = is_missing(values).tolist()
     return ["" if no else str(value) for no, value in zip(lost, plain, strict=True)]
 
@@ -182,9 +182,9 @@ def _nested_dataset(
         if len({row.shape for row in rows}) > 1:
             source.fail(f"row {i + 1}: channels of different lengths")
         values = rows[0] if len(rows) == 1 and rows[0].ndim == 2 else np.array(rows)
-        told = {key: words[i] for key, words in about.items()}
-        name = told.pop("id", f"{source.stem}:{i + 1}")
-        cases.append(Case(values, told.get("label"), name, told.get("group")))
+        facts = {key: words[i] for key, words in about.items()}
+        name = facts.pop("id", f"{source.stem}:{i + 1}")
+        cases.append(Case(values, facts.get("label"), name, facts.get("group")))
     data = dataset_of(source, cases, channels_first)
     names = tuple(chosen) if data.X.n_rows == len(chosen) else None
     return replace(data, X=replace(data.X, channel_names=names))
@@ -263,7 +263,7 @@ def read_csv_folder(source: Source, elsewhere: bool = False, **options: Any) -> 
         hint = Sentence("make one folder per class, or pass ", *ways)
         source.fail("files must all lie in the folder, or all in sub-folders of the folder", hint)
     facts = [{"label": path.parent.name} if by_folder else {} for _, path in named]
-    tables = [(*about, table_of, told) for about, told in zip(named, facts, strict=True)]
+    tables = [(*about, table_of, known) for about, known in zip(named, facts, strict=True)]
     return series_dataset(source, columns, tables)
 
 

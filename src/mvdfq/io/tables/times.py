@@ -133,15 +133,15 @@ def at_one_rate(source: Source, X: Sequences, seconds: list[Any], rate: float | 
     middle = plain if abs(plain - middle) <= 1e-5 * middle else middle
     if (np.abs(np.log(rates / middle)) > np.log1p(SAME_RATE)).any():
         low, high = rates.min(), rates.max()
-        told = f"the sampling rates differ: {low:.4g} to {high:.4g} rows per second; "
-        source.remark(Sentence(told, {"resample": middle}, " brings all sequences to one rate"))
+        remark = f"the sampling rates differ: {low:.4g} to {high:.4g} rows per second; "
+        source.remark(Sentence(remark, {"resample": middle}, " brings all sequences to one rate"))
         return X
     steps = (np.diff(times) for times in known)
     uneven = sum(bool(gaps.size and gaps.max() > GAP * np.median(gaps)) for gaps in steps)
     source.remark(Usual(f"sampling rate from the times: {middle:g} rows per second"))
     if uneven:
-        told = f"{uneven} of {len(X)} sequences have gaps in time, but rows count as evenly spaced"
-        source.remark(Sentence(told, "; ", {"resample": middle}, " puts missing values into them"))
+        text = f"{uneven} of {len(X)} sequences have gaps in time, but rows count as evenly spaced"
+        source.remark(Sentence(text, "; ", {"resample": middle}, " puts missing values into them"))
     return replace(X, sampling_rate=middle)
 
 

@@ -35,9 +35,9 @@ def read_ts(source: Source) -> Dataset:
         return data
     low, high = min(header.steps), max(header.steps)
     if high > (1 + SAME_RATE) * low:
-        told = f"the times are {low:g} apart in one series and {high:g} in another, but rows count"
+        text = f"the times are {low:g} apart in one series and {high:g} in another, but rows count"
         hint = "mvdfq.from_long_table(sampling_rate=...) resamples series"
-        source.remark(f"{told} as evenly spaced; {hint}")
+        source.remark(f"{text} as evenly spaced; {hint}")
         return replace(data, remarks=tuple(source.remarks))
     rate = len(header.steps) / sum(header.steps) if header.has_unit else None
     return replace(data, X=replace(data.X, sampling_rate=rate))
@@ -133,8 +133,8 @@ def _without_times(line: str) -> tuple[list[str], list[str]]:
         steps = np.diff(times)
         is_even = not steps.size or 0 < steps.max() <= 1.001 * steps.min()
         if not is_even or not np.array_equal(times, moments(clocks[0])):
-            told = "the times do not rise in even steps, or differ from those of channel 1"
-            raise ValueError(f"channel {len(clocks)}: {told}; {hint}")
+            problem = "the times do not rise in even steps, or differ from those of channel 1"
+            raise ValueError(f"channel {len(clocks)}: {problem}; {hint}")
     return channels, clocks[0]
 
 

@@ -10,6 +10,7 @@ from itertools import combinations, product
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 import mvdfq
 from conftest import size
@@ -221,3 +222,8 @@ def term_on(reader, alpha):
 def by_kernel(term, K):
     """The margins that kernel values give."""
     return K @ term.coefficients
+
+
+def as_array(values):
+    """A matrix as an array, whether it is sparse or not."""
+    return values.toarray() if sp.issparse(values) else values

@@ -5,6 +5,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 import mvdfq
+from cases import as_array
 from mvdfq import SequenceClassifier, Words
 from mvdfq._engines.spread import LocalBlocks
 from mvdfq.classifier import learning, passes
@@ -47,7 +48,7 @@ def test_a_block_of_words_holds_the_root_shares(symbols, source):
             own = naive_views.root_shares(symbols[i][r].tolist(), LAYOUTS, 2, missing=255)
             mine = shares[i, ends[r] : ends[r + 1]]
             assert_allclose(np.sort(mine[mine > 0]), sorted(own.values()), rtol=1e-5)
-    dense = root_shares(symbols, source.reader.plan_, np.arange(2)).toarray()
+    dense = as_array(root_shares(symbols, source.reader.plan_, np.arange(2)))
     assert_allclose(shares, dense, rtol=1e-5)
     slopes = rng.normal(size=(len(symbols), 3)).astype(np.float32)
     assert_allclose(block.gathered(slopes), dense.T @ slopes, rtol=1e-4, atol=1e-6)
@@ -68,7 +69,7 @@ def test_counts_above_a_byte_are_kept_too(source, largest):
     codes = np.zeros((2, largest), np.uint8)
     symbols = Symbols(codes, np.array([0, largest]), n_symbols=np.array([3, 3]))
     block = source.block(symbols)
-    dense = root_shares(symbols, source.reader.plan_, np.arange(2)).toarray()
+    dense = as_array(root_shares(symbols, source.reader.plan_, np.arange(2)))
     assert_allclose(block.times(np.eye(block.n_columns, dtype=np.float32)), dense, rtol=1e-5)
     assert block.blocks[0].values.dtype == (np.uint8 if largest < 256 else np.float32)
 

@@ -11,7 +11,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 
 import mvdfq
-from cases import varied_presets
+from cases import as_array, varied_presets
 from mvdfq import SequenceClassifier, SequenceFeatures, Words, check_sequences, load
 from mvdfq.classifier.similarity import points_of
 from mvdfq.sequences import Sequences
@@ -164,7 +164,7 @@ def test_products_of_sketches_are_kernel_values_on_average():
 def test_sketches_match_naive(symbols):
     fitting = word_fitting(symbols, 2, 0.1)
     term = fitting.finish(np.ones((len(symbols), 1)), 1.0)
-    shares = root_shares(symbols, term.reader.plan_, np.arange(2)).toarray()
+    shares = as_array(root_shares(symbols, term.reader.plan_, np.arange(2)))
     scale = Scale.of(shares, 0.1, np.ones(len(symbols)))
     Z = (shares - scale.mean) * scale.factor
     expected = naive_views.sketches(Z.tolist(), term.name, WIDTH)
@@ -203,6 +203,33 @@ def test_exact_kernels_and_sketches_are_added():
     assert_allclose(clf.sum_.likeness(clf.sum_.points(clf.sum_.read(new))), expected, atol=1e-5)
 
 
+@pytest.mark.parametrize("n_levels", [1, 2, 3])
+@pytest.mark.parametrize("missing", [False, True])
+def test_words_of_long_sequences_are_those_of_lists(n_levels, missing):
+    """Sequences with more places than words are counted in arrays, others in lists."""
+    rng = np.random.default_rng(0)
+    rows = [rng.integers(0, 2, (2, n)).astype(np.uint8) for n in (40, 5, 0, 90, 30)]
+    if missing:
+        rows[0][1, 7:9] = 255
+    offsets = np.cumsum([0, *(row.shape[1] for row in rows)])
+    symbols = Symbols(np.concatenate(rows, axis=1), offsets, n_symbols=np.array([2, 2]))
+    term = WordTerm(None, Words(LAYOUTS), pyramid=n_levels)
+    plan = term.source(symbols, np.zeros(5), Work()).reader.plan_
+    found, (rows_read, groups) = root_shares(symbols, plan, np.arange(2)), read_rows(symbols, plan)
+    assert isinstance(found, np.ndarray)
+    counts = standard.count_at_keys(rows_read, groups, n_levels).toarray().reshape(10, -1)
+    shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
+    assert_allclose(found.reshape(10, -1), np.sqrt(shares), rtol=1e-6)
+    for i, row in enumerate(found.reshape(10, -1)):
+        own = symbols[i // 2][i % 2].tolist()
+        naive = naive_views.root_shares(own, LAYOUTS, n_levels, missing=255)
+        assert_allclose(np.sort(row[row > 0]), sorted(naive.values()), rtol=1e-6)
+
+
+def read_rows(symbols, plan):
+    return [plan.kernel.row([symbols], r) for r in range(2)], plan.groups(0)
+
+
 # Words of filters
 
 
@@ -219,7 +246,7 @@ def test_words_of_filters_are_those_of_their_symbols(dtype, dilation, n_threshol
     layouts = [(0,), (0, dilation, 2 * dilation)]
     reader = SequenceFeatures(Words(layouts), manifold=True, normalize=False, constant_rows="keep")
     plan = reader.fit_reader(symbols).plan_
-    expected = root_shares(symbols, plan, np.arange(symbols.n_rows)).toarray()
+    expected = as_array(root_shares(symbols, plan, np.arange(symbols.n_rows)))
     found = filter_shares(encoder, sequences, 2)
     assert_allclose(found, expected, rtol=1e-6)
     naive = naive_views.root_shares(symbols[4][0].tolist(), layouts, 1, missing=255)
@@ -478,6 +505,8 @@ def test_sparse_shares_are_standardized_like_dense_shares():
             column_sums(one, weight), column_sums(repeated, often), strict=True
         ):
             assert_allclose(found, expected)
+    for nothing in (sp.csr_array((30, 12), dtype=np.float32), sparse[:0], dense[:0]):
+        assert not np.any(column_sums(nothing, ones[: nothing.shape[0]]))
     scale = Scale.of(sparse, 0.2, ones)
     assert 0 < scale.kept.size < 12
     expected = (dense - dense.mean(0, dtype=float)) / dense.std(0, dtype=float).clip(1e-6)

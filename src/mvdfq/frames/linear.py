@@ -19,12 +19,12 @@ from mvdfq.frames.base import (
     with_rows,
 )
 from mvdfq.frames.learned import require, require_array, require_axes
-from mvdfq.frames.time import gradient
+from mvdfq.frames.time import with_slopes
 from mvdfq.sequences import Sequences
 from mvdfq.sequences.statistics import SAME, bounds_of, is_constant
 
-# Frames per block of the covariance, so that long collections need little memory.
-BLOCK = 2**16
+# Frames per block of the covariance: blocks of some dozens of rows stay in the cache.
+BLOCK = 2**12
 # Variances below this share of the largest may be rounding: their axes are looked at.
 SMALL = 1e-9
 
@@ -161,17 +161,28 @@ class Rotate(SequenceTransformer):
         self.deltas = deltas
 
     def _fit(self, X: Sequences, y: Any) -> None:
-        frames = self._frames(X)
+        self._learn(X, self._frames(X))
+
+    def _learn(self, X: Sequences, frames: Any) -> None:
         self.mean_, axes, variances = principal_axes(frames, *card_for(X))
         kept = len(frames) if self.n_components is None else self.n_components
         check_scalar(kept, "n_components", Integral, min_val=1)
         self.components_, self.explained_variance_ = axes[:kept], variances[:kept]
 
+    def _fit_transform(self, X: Sequences, y: Any) -> Sequences:
+        """Learn the axes and rotate; the frames are made once."""
+        frames = self._frames(X)
+        self._learn(X, frames)
+        return self._rotated(X, frames)
+
     def _transform(self, X: Sequences) -> Sequences:
+        return self._rotated(X, self._frames(X))
+
+    def _rotated(self, X: Sequences, frames: Any) -> Sequences:
         n_components, symbolic = len(self.components_), X.symbolic_mask
         device, card = card_for(X)
         rotate, where = (card.project, (device,)) if device else (project, ())
-        rotated = rotate(self._frames(X), self.mean_, self.components_, *where)
+        rotated = rotate(frames, self.mean_, self.components_, *where)
         names = [name for name, flag in zip(channel_names(X), symbolic, strict=True) if flag]
         data = np.concatenate([rotated, X.data[symbolic]]) if names else rotated
         flags = [False] * n_components + [True] * len(names)
@@ -198,7 +209,7 @@ class Rotate(SequenceTransformer):
             parts = [X.held, card.gradient(X.held, X.offsets, device)]
             return card.joined(parts, device) if self.deltas else X.held
         numeric = X.data[~X.symbolic_mask] if X.symbolic_mask.any() else X.data
-        return np.concatenate([numeric, gradient(numeric, X.offsets)]) if self.deltas else numeric
+        return with_slopes(numeric, numeric, X.offsets) if self.deltas else numeric
 
 
 def centred(X: Sequences, *, scale: bool) -> np.ndarray:
@@ -230,9 +241,8 @@ def principal_axes(
     """
     if device:
         data = card.whole_frames(data, device)
-    else:
-        whole = ~np.isnan(data).any(axis=0)
-        data = data if whole.all() else data[:, whole]
+    elif np.isnan(data.sum(axis=1)).any():
+        data = data[:, ~np.isnan(data).any(axis=0)]
     if 0 in data.shape:
         raise ValueError(
             "X must hold at least one frame without missing values in its numeric channels."

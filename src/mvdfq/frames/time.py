@@ -53,10 +53,10 @@ class Delta(SequenceTransformer):
             slopes = card.gradient(X.held, X.offsets, device)
             data = card.joined([X.held, slopes], device) if self.keep else slopes
         else:
-            slopes = gradient(X.data if real.all() else X.data[real], X.offsets)
-            data = np.concatenate([X.data[kept], slopes]) if kept.any() else slopes
+            above, numeric = (X.data if rows.all() else X.data[rows] for rows in (kept, real))
+            data = with_slopes(above, numeric, X.offsets)
         names = np.array(channel_names(X), dtype=object)
-        flags = [*X.symbolic_mask[kept], *[False] * len(slopes)]
+        flags = [*X.symbolic_mask[kept], *[False] * np.count_nonzero(real)]
         return with_rows(X, data, [*names[kept], *("delta " + names[real])], flags)
 
     def channel_shares(self) -> np.ndarray:
@@ -162,9 +162,11 @@ class Lags(SequenceTransformer):
         return np.tile(np.eye(self.n_channels_in_), (self.n_lags, 1))
 
 
-def gradient(data: np.ndarray, offsets: np.ndarray) -> np.ndarray:
-    """Return `numpy.gradient` along time, for each sequence alone."""
-    slopes = np.empty_like(data)
+def with_slopes(kept: np.ndarray, data: np.ndarray, offsets: np.ndarray) -> np.ndarray:
+    """Return the rows `kept` and, below, `numpy.gradient` of `data`, for each sequence alone."""
+    rows = np.empty((len(kept) + len(data), data.shape[1]), data.dtype)
+    rows[: len(kept)] = kept
+    slopes = rows[len(kept) :]
     inner = np.subtract(data[:, 2:], data[:, :-2], out=slopes[:, 1:-1])
     inner *= 0.5
     lengths = np.diff(offsets)
@@ -173,4 +175,4 @@ def gradient(data: np.ndarray, offsets: np.ndarray) -> np.ndarray:
     first, last = offsets[:-1][lengths > 1], offsets[1:][lengths > 1] - 1
     slopes[:, first] = data[:, first + 1] - data[:, first]
     slopes[:, last] = data[:, last] - data[:, last - 1]
-    return slopes
+    return rows

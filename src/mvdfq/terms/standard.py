@@ -246,7 +246,8 @@ class StandardFitting:
             for fold, weights, added in zip(folds, learned, out, strict=True):
                 checked = z[fold.check]
                 if len(cuts) > weights.shape[1]:  # filters: many rows of few words
-                    added += np.stack([(checked * w) @ by_word for w in weights.T], axis=1)
+                    by_both = (weights[:, :, None] * by_word[:, None]).reshape(-1, np.prod(shape))
+                    added += (checked @ by_both).reshape(added.shape)
                 else:
                     sums = np.stack([checked[:, a:b] @ weights[a:b] for a, b in cuts], axis=2)
                     added += sums @ shares[starts]
@@ -285,18 +286,25 @@ class Scale(Short):
         if not _is_on_host(shares):
             return on_gpu().features(shares, self.kept, self.mean, self.factor)
         mean, factor = (part[self.kept].astype(np.float32) for part in (self.mean, self.factor))
-        if not sp.issparse(shares):
-            # a copy, which may be changed in place
-            z = shares[:, self.kept]
-            z -= mean
-            z *= factor
-            return z
-        # a sparse matrix cannot be centred: write the dense columns directly
-        places = np.full(self.mean.size, -1)
-        places[self.kept] = np.arange(self.kept.size)
         z = np.empty((shares.shape[0], self.kept.size), np.float32)
-        loops.standardize((shares.indptr, shares.indices, shares.data), places, mean, factor, z)
+        places = self.kept
+        if sp.issparse(shares):
+            places = np.full(self.mean.size, -1)
+            places[self.kept] = np.arange(self.kept.size)
+        loops.standardize(*lists_of(shares), places, mean, factor, z)
         return z
+
+
+def lists_of(shares: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return where the list of each sequence begins, columns and values, as compiled loops read.
+
+    The lists of an array name no columns: they hold all columns.
+    """
+    if sp.issparse(shares):
+        columns = shares.indices.astype(np.int32, copy=False)
+        return shares.indptr.astype(np.int64), columns, shares.data
+    n, size = shares.shape
+    return np.arange(n + 1) * size, np.empty(0, np.int32), shares.ravel()
 
 
 def column_sums(shares: Any, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -307,15 +315,7 @@ def column_sums(shares: Any, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray
     if not _is_on_host(shares):
         return on_gpu().column_sums(shares, weight)
     held, total, squares = (np.zeros(shares.shape[1]) for _ in range(3))
-    if sp.issparse(shares):
-        indptr, columns, values = shares.indptr, shares.indices, shares.data
-        indptr, columns = indptr.astype(np.int64), columns.astype(np.int64, copy=False)
-        places = indptr[:-1]
-    else:  # all lists have the same columns
-        n, size = shares.shape
-        indptr, columns, values = np.arange(n + 1) * size, np.arange(size), shares
-        places = np.zeros(n, np.int64)
-    loops.add_entries(indptr, places, columns, values.ravel(), weight, held, total, squares)
+    loops.add_entries(*lists_of(shares), weight, held, total, squares)
     return held, total, squares
 
 
@@ -402,12 +402,14 @@ def class_members(y: np.ndarray, weight: np.ndarray | None, by_class: bool) -> n
 
 def count_at_keys(
     rows: Sequence[Row], groups: Sequence[Group], n_levels: int, roots: bool = False
-) -> sp.csr_array:
+) -> Any:
     """Return the counts of all words in rows of one alphabet, (n_sequences, n_columns).
 
     The columns are the words of all rows, groups and cells of the pyramid: row by row, group by
-    group, word by word, cell by cell. With `roots`, the counts of a row are replaced by the roots
-    of their shares of the row. Cost: O(n) in the number of symbols, times the number of layouts.
+    group, word by word, cell by cell. A sparse matrix. With `roots`, the counts of a row are
+    replaced by the roots of their shares of the row; an array, if there are more places for words
+    in the sequences than words, and layouts have no weights. Cost: O(n) in the number of symbols,
+    times the number of layouts.
     """
     row, bases = rows[0], np.array([row.base for row in rows])
     sizes = [row.base**group.length * (2**n_levels - 1) for group in groups]
@@ -417,7 +419,13 @@ def count_at_keys(
         everywhere = np.ones(codes.shape[1], bool)
         present = np.stack([row.present if row.present.size else everywhere for row in rows])
     starts = np.arange(len(rows)) * sum(sizes) + np.cumsum([0, *sizes])[:-1, None]
-    read = codes, row.offsets, present, groups, bases, starts
-    counts, columns, indptr = loops.listed_counts(*read, n_levels, roots=roots)
+    read = codes, row.offsets, present, groups, bases, starts, n_levels
+    n_places = codes.shape[1] * sum(len(group.layouts) for group in groups) * n_levels
+    if roots and n_places > row.n_sequences * sum(sizes):
+        return loops.root_shares_of_all(*read)
+    counts, columns, indptr = loops.listed_counts(*read, roots=roots)
+    indptr = indptr[:: len(rows)]
+    if indptr[-1] < 2**31:  # or the columns are copied to the type of the places
+        indptr = indptr.astype(np.int32)
     shape = row.n_sequences, len(rows) * sum(sizes)
-    return sp.csr_array((counts, columns, indptr[:: len(rows)]), shape=shape)
+    return sp.csr_array((counts, columns, indptr), shape=shape)

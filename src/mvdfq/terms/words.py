@@ -34,8 +34,8 @@ from mvdfq.terms.standard import (
 )
 from mvdfq.terms.word_table import WordTable, dense_table
 
-# Rows of one piece.
-ROWS = 8
+# Rows of one piece at most, and columns that are enough.
+ROWS, COLUMNS = 8, 2**13
 # Words shorter than the longest words have this weight if words are counted plainly: they only
 # matter in sequences that are too short for the longest words.
 LITTLE = 0.01
@@ -119,9 +119,12 @@ class WordTerm(Term):
         warn_wordless(symbols.n_present)
         reader, make = self._made_by(encoders, symbols, work)
         plan = reader.plan_
+        n_words = sum(len(group.layouts) for group in plan.groups(0)) * plan.n_levels
+        on_card = current_engine().name == "gpu"  # which has the memory, and waits for small work
+        n_places = 1 if on_card else n_words * symbols.lengths.mean()
         pieces = [
             Piece(rows, partial(root_shares, symbols, plan, rows), encoders)
-            for rows in rows_of_pieces(plan)
+            for rows in rows_of_pieces(plan, n_places)
         ]
         return StandardFitting(pieces, y, self.min_share, work, make, n_threads(work.n_jobs))
 
@@ -302,7 +305,7 @@ def _place(
 def root_shares(symbols: Symbols, plan: Plan, rows: np.ndarray) -> Any:
     """Return the roots of the shares of all words of rows of one alphabet, see `count_at_keys`.
 
-    A sparse matrix; on a graphics card, a dense tensor.
+    A sparse matrix, or an array if sequences are long; on a graphics card, a dense tensor.
     """
     engine = current_engine()
     if engine.name == "gpu":
@@ -311,13 +314,17 @@ def root_shares(symbols: Symbols, plan: Plan, rows: np.ndarray) -> Any:
     return count_at_keys(read, plan.groups(int(rows[0])), plan.n_levels, roots=True)
 
 
-def rows_of_pieces(plan: Plan) -> list[np.ndarray]:
+def rows_of_pieces(plan: Plan, n_places: float = 1) -> list[np.ndarray]:
     """Return a few rows for each piece: they stand side by side and have one alphabet.
 
-    Many rows would take much memory, and one row alone makes a product of matrices with few
-    columns, which is slower than its size.
+    Many rows would leave the cache or take much memory, and a product of matrices with few columns
+    is slower than its size. A row of a sequence has about `n_places` places for words.
     """
     # where the size of the alphabet changes
     cuts = np.flatnonzero(np.diff(plan.n_symbols, prepend=-1, append=-1))
-    ends = [(start, b) for a, b in pairwise(cuts.tolist()) for start in range(a, b, ROWS)]
-    return [np.arange(start, min(start + ROWS, b)) for start, b in ends]
+    pieces = []
+    for start, stop in pairwise(cuts.tolist()):
+        size = sum(plan.n_symbols[start] ** group.length for group in plan.groups(start))
+        step = int(np.clip(COLUMNS // max(min(size * len(plan.cells), n_places), 1), 1, ROWS))
+        pieces += [np.arange(a, min(a + step, stop)) for a in range(start, stop, step)]
+    return pieces

@@ -271,9 +271,7 @@ def _check_options(estimator: SequenceMap, kernel: Kernel) -> None:
         raise ValueError(f"pyramid must be a number of levels, 1 to 16, got {pyramid!r}.")
     if (gamma := getattr(estimator, "gamma", None)) is not None:
         check_positive(gamma, "gamma")
-    for is_wrong, message in _conflicts(estimator, kernel):
-        if is_wrong:
-            raise ValueError(message)
+    _check_together(estimator, kernel)
     if n_features is not None and check_whole(n_features, "n_features") >= 2**31:
         raise ValueError(f"n_features must be below 2**31, got {n_features}.")
     if not kernel.is_definite:
@@ -284,18 +282,14 @@ def _check_options(estimator: SequenceMap, kernel: Kernel) -> None:
         )
 
 
-def _conflicts(estimator: SequenceMap, kernel: Kernel) -> list[tuple[bool, str]]:
-    """Return which options do not go together, and what to say then."""
+def _check_together(estimator: SequenceMap, kernel: Kernel) -> None:
+    """Refuse options that do not go together."""
     lacks = f"{kernel!r} has no explicit features; pass "
-    return [
-        (
-            getattr(estimator, "gamma", None) is not None and not estimator.normalize,
-            "gamma needs normalize=True, got normalize=False.",
-        ),
-        (not kernel.has_features and estimator.manifold, f"{lacks}manifold=False."),
-        (not kernel.has_features and estimator.pyramid > 1, Sentence(lacks, {"pyramid": 1}, ".")),
-        (
-            estimator.group_weights is not None and not kernel.has_groups,
-            f"{kernel!r} has no groups to weight; pass group_weights=None.",
-        ),
-    ]
+    if getattr(estimator, "gamma", None) is not None and not estimator.normalize:
+        raise ValueError("gamma needs normalize=True, got normalize=False.")
+    if estimator.manifold and not kernel.has_features:
+        raise ValueError(f"{lacks}manifold=False.")
+    if estimator.pyramid > 1 and not kernel.has_features:
+        raise ValueError(Sentence(lacks, {"pyramid": 1}, "."))
+    if estimator.group_weights is not None and not kernel.has_groups:
+        raise ValueError(f"{kernel!r} has no groups to weight; pass group_weights=None.")

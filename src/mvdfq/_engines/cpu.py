@@ -242,21 +242,21 @@ def add_outer_products(indptr, middle, sequence, value, columns, first_right, sy
     unsigned sequence numbers save a third of the time, since no index can be negative.
     """
     for c in columns:
-        who = sequence[indptr[c] : indptr[c + 1]]
-        much = value[indptr[c] : indptr[c + 1]]
-        n_left, n_all = middle[c] - indptr[c], who.size
+        seq = sequence[indptr[c] : indptr[c + 1]]
+        counts = value[indptr[c] : indptr[c + 1]]
+        n_left, n_all = middle[c] - indptr[c], seq.size
         a = 0
-        while a + 4 <= n_left:  # four rows share each read of `who`: a third less time
-            row0, row1, row2, row3 = out[who[a]], out[who[a + 1]], out[who[a + 2]], out[who[a + 3]]
+        while a + 4 <= n_left:  # four rows share each read of `seq`: a third less time
+            row0, row1, row2, row3 = out[seq[a]], out[seq[a + 1]], out[seq[a + 2]], out[seq[a + 3]]
             # counts may be float32; their products must be float64
-            own0, own1 = np.float64(much[a]), np.float64(much[a + 1])
-            own2, own3 = np.float64(much[a + 2]), np.float64(much[a + 3])
+            own0, own1 = np.float64(counts[a]), np.float64(counts[a + 1])
+            own2, own3 = np.float64(counts[a + 2]), np.float64(counts[a + 3])
             # the four entries with themselves and with each other, then with all later entries
             for p in range(a, a + 4 if symmetric else a):
                 for b in range(p, a + 4):
-                    out[who[p], who[b]] += np.float64(much[p]) * much[b]
+                    out[seq[p], seq[b]] += np.float64(counts[p]) * counts[b]
             for b in range(a + 4 if symmetric else n_left, n_all):
-                place, other = who[b] - first_right, np.float64(much[b])
+                place, other = seq[b] - first_right, np.float64(counts[b])
                 # all reads before all writes: the compiler cannot know that rows do not overlap
                 # (a tenth less time)
                 sum0, sum1 = row0[place] + own0 * other, row1[place] + own1 * other
@@ -264,9 +264,9 @@ def add_outer_products(indptr, middle, sequence, value, columns, first_right, sy
                 row0[place], row1[place], row2[place], row3[place] = sum0, sum1, sum2, sum3
             a += 4
         for p in range(a, n_left):
-            row0, own0 = out[who[p]], np.float64(much[p])
+            row0, own0 = out[seq[p]], np.float64(counts[p])
             for b in range(p if symmetric else n_left, n_all):
-                row0[who[b] - first_right] += own0 * much[b]
+                row0[seq[b] - first_right] += own0 * counts[b]
 
 
 @compiled
@@ -297,7 +297,7 @@ def add_row_products(indptr, middle, sequence, value, columns, first_right, symm
         for p in range(first, place[s]):
             own_value = np.float64(own[p])
             # slices: the compiler sees no negative index, which saves a third of the time
-            who, much = sequence[begin[p] : end[p]], value[begin[p] : end[p]]
-            for b in range(who.size):
-                row[who[b] - first_right] += own_value * much[b]
+            seq, counts = sequence[begin[p] : end[p]], value[begin[p] : end[p]]
+            for b in range(seq.size):
+                row[seq[b] - first_right] += own_value * counts[b]
         first = place[s]

@@ -63,8 +63,8 @@ class LocalBlocks:
             block = self.kept[i] if i in self.kept else self.makers[i]()
             return block, function(block, *args)
 
-        which, total = range(0, len(self.makers), stride), None
-        running = run_in_order(one, which, n_threads(self.n_jobs))
+        places, total = range(0, len(self.makers), stride), None
+        running = run_in_order(one, places, n_threads(self.n_jobs))
         with closing(running):  # Ctrl-C must end the threads, even if a traceback keeps them
             for done, (i, (block, result)) in enumerate(running, start=1):
                 # the first blocks that fit stay for all passes: changing them would make all blocks
@@ -73,7 +73,7 @@ class LocalBlocks:
                     self.kept[i] = block
                     self.room -= block.nbytes
                 total = result if total is None else add(total, result)
-                report(done, len(which))
+                report(done, len(places))
         return total
 
 

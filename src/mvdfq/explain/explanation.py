@@ -208,10 +208,10 @@ class Explanation:
 
     def _reason(self, block: WordBlock, w: int, column: int, sign: float) -> Reason:
         """Return word `w` of a block as a reason."""
-        at = slice(*block.indptr[w : w + 2])
+        occurrences = slice(*block.indptr[w : w + 2])
         row, group, codes = int(block.rows[w]), block.group, block.codes[w]
-        starts, layouts = block.starts[at], block.layouts[at]
-        shares = sign * block.shares[at, column]
+        starts, layouts = block.starts[occurrences], block.layouts[occurrences]
+        shares = sign * block.shares[occurrences, column]
         order = np.argsort(-np.abs(shares), kind="stable")
         # the strongest occurrence says how far apart the symbols are; () is a word of wildcards
         offsets = np.array(self.offsets[group][layouts[order[0]]] or (0,))

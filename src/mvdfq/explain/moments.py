@@ -96,20 +96,20 @@ def find_moments(
     return [_moment(explanation, evidence[:, a:b], names, (a, b)) for a, b in windows]
 
 
-def _moment(why: Explanation, piece: np.ndarray, names: list[str], at: tuple[int, int]) -> Moment:
+def _moment(why: Explanation, piece: np.ndarray, names: list[str], ends: tuple[int, int]) -> Moment:
     """Return the moment of these frames, given its evidence by channel or row and frame."""
     rate, sums, total = why.symbols.sampling_rate, piece.sum(axis=1), float(piece.sum())
     # the channels that make up half of the evidence of this sign, at most three
-    same = np.maximum(np.sign(total) * sums, 0)
-    order = np.argsort(-same, kind="stable")
-    n = int(np.searchsorted(np.cumsum(same[order]), same.sum() / 2)) + 1
+    strength = np.maximum(np.sign(total) * sums, 0)
+    order = np.argsort(-strength, kind="stable")
+    n = int(np.searchsorted(np.cumsum(strength[order]), strength.sum() / 2)) + 1
     largest = order[: min(n, MOST_CHANNELS)].tolist()
     shapes: tuple[str, ...] = ()
     if why.curves is not None and names is why.channels:
-        shapes = tuple(shape_of(why.curves[c, at[0] : at[1]]) for c in largest)
-    times = None if rate is None else (at[0] / rate, at[1] / rate)
+        shapes = tuple(shape_of(why.curves[c, ends[0] : ends[1]]) for c in largest)
+    times = None if rate is None else (ends[0] / rate, ends[1] / rate)
     by_channel = dict(zip(names, sums.tolist(), strict=True))
-    return Moment(at, times, tuple(names[c] for c in largest), total, shapes, by_channel)
+    return Moment(ends, times, tuple(names[c] for c in largest), total, shapes, by_channel)
 
 
 def strongest_windows(evidence: np.ndarray, width: int, n: int) -> list[tuple[int, int]]:

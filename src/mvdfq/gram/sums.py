@@ -74,9 +74,9 @@ class Products:
         """Return float32 if products of whole numbers are exact in float32, else float64."""
         return np.dtype("f4" if self.root or bound**2 < cpu.EXACT_SINGLE else "f8")
 
-    def _add_frequent(self, columns: Columns, value: np.ndarray, which, bound: float) -> None:
-        for first in range(0, len(which), DENSE_COLUMNS):
-            part = which[first : first + DENSE_COLUMNS]
+    def _add_frequent(self, columns: Columns, value: np.ndarray, places, bound: float) -> None:
+        for first in range(0, len(places), DENSE_COLUMNS):
+            part = places[first : first + DENSE_COLUMNS]
             block = np.zeros((len(part), self.n_sequences), dtype=self._precision(bound))
             cpu.fill_dense(columns.indptr, columns.sequence, value, part, block)
             self._add_later(block, bound)

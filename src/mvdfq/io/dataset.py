@@ -133,21 +133,21 @@ def joined_parts(path: Path, parts: Sequence[Dataset], splits: Sequence[str]) ->
     first, *others = parts
     if not others:
         return first
-    who = "the training and the test part"
+    both = "the training and the test part"
     for other in others:
         if first.X.n_rows != other.X.n_rows:
-            raise ReadError(path, f"{who} have {first.X.n_rows} and {other.X.n_rows} channels")
+            raise ReadError(path, f"{both} have {first.X.n_rows} and {other.X.n_rows} channels")
         for key in ("channel_names", "symbolic"):
             if getattr(first.X, key) != getattr(other.X, key):
-                raise ReadError(path, f"{who} differ in {key}")
+                raise ReadError(path, f"{both} differ in {key}")
         rate, other_rate = first.X.sampling_rate, other.X.sampling_rate
         # Rates that are measured by the times of rows differ a little.
         if not np.isclose(rate or 0.0, other_rate or 0.0, rtol=0.1):
             hint = Sentence({"resample": "RATE"}, " brings both parts to one rate")
-            raise ReadError(path, f"{who} differ in sampling_rate: {rate} and {other_rate}", hint)
+            raise ReadError(path, f"{both} differ in sampling_rate: {rate} and {other_rate}", hint)
         for key in ("y", "groups"):
             if (getattr(first, key) is None) != (getattr(other, key) is None):
-                raise ReadError(path, f"only one of {who} has {key}")
+                raise ReadError(path, f"only one of {both} has {key}")
     split = np.repeat(np.array(splits), [len(part) for part in parts])
     return replace(reduce(Dataset.joined, parts), split=split)
 

@@ -52,9 +52,9 @@ def find_sorted(known: np.ndarray, wanted: np.ndarray) -> np.ndarray:
     >>> find_sorted(np.array([1, 20], np.uint64), np.array([20, 11], np.uint64))
     array([ 1, -1])
     """
-    at = np.searchsorted(known, wanted)
-    hit = np.append(known, np.uint64(0))[at] == wanted
-    return np.where(hit & (at < len(known)), at, -1)
+    places = np.searchsorted(known, wanted)
+    hit = np.append(known, np.uint64(0))[places] == wanted
+    return np.where(hit & (places < len(known)), places, -1)
 
 
 def rank_words(words: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -107,10 +107,10 @@ class NeighbourTask:
         near[0] = known.ravel()
         for place in range(self.length):
             inner = row.n_symbols ** (self.length - 1 - place) * row.n_sequences
-            at = near.reshape(self.m + 1, -1, row.n_symbols, inner)
+            part = near.reshape(self.m + 1, -1, row.n_symbols, inner)
             # downwards: the smaller distance must not know this place yet
             for distance in range(self.m, 0, -1):
-                at[distance] += at[distance - 1].sum(axis=1, keepdims=True) - at[distance - 1]
+                part[distance] += part[distance - 1].sum(axis=1, keepdims=True) - part[distance - 1]
         return near.sum(axis=0).reshape(-1, row.n_sequences).T
 
     def columns(self, row: Row) -> Iterator[Columns]:

@@ -84,11 +84,11 @@ def _detail(
     }
     if isinstance(why, str):
         return plain | _channels(run, x, None, points) | {"note": why}
-    both = why.between(*(run.labels[c] for c in classes))
-    if joined := has_both_strands(both):
+    contrast = why.between(*(run.labels[c] for c in classes))
+    if joined := has_both_strands(contrast):
         x = x[:, : x.shape[1] // 2]
         plain["n_frames"] = x.shape[1]
-    return plain | _channels(run, x, both, points, joined) | _reasons(both, joined)
+    return plain | _channels(run, x, contrast, points, joined) | _reasons(contrast, joined)
 
 
 def _channels(

@@ -122,7 +122,7 @@ def _sets(run: Run, p: np.ndarray) -> dict[str, Any]:
     return {
         "asked": COVERAGE,
         "coverage": float(hits.mean()),
-        "by_class": [float(own.mean()) if own.size else None for own in by_class],
+        "by_class": [float(right.mean()) if right.size else None for right in by_class],
         "mean_size": float(sizes.mean()),
         "empty": float((sizes == 0).mean()),
         "several": float((sizes > 1).mean()),

@@ -211,16 +211,16 @@ def _numbers(column: np.ndarray, name: str, values: Sequence[Any] | None) -> np.
         ) from None
 
 
-def _on_grid(rate: float, part: np.ndarray, times: np.ndarray, who: Any) -> np.ndarray:
+def _on_grid(rate: float, part: np.ndarray, times: np.ndarray, name: Any) -> np.ndarray:
     """Put frames at their places on the regular grid of `rate`; NaN in the gaps."""
     places = np.rint((times - times[0]) * rate).astype(np.int64)
     if np.any(np.diff(places) == 0):
-        problem = f"Sequence {who!r} has two lines in one step of 1/sampling_rate={1 / rate:g}"
+        problem = f"Sequence {name!r} has two lines in one step of 1/sampling_rate={1 / rate:g}"
         raise ValueError(f"{problem}; pass a higher sampling_rate.")
     if places[-1] >= 1000 * len(places):
         problem = f"less than a thousandth of its time grid at sampling_rate={rate:g}"
         hint = "give sampling_rate in frames per unit of the time column"
-        raise ValueError(f"Sequence {who!r} fills {problem}; {hint}.")
+        raise ValueError(f"Sequence {name!r} fills {problem}; {hint}.")
     out = np.full((len(part), places[-1] + 1), np.nan)
     out[:, places] = part
     return out

@@ -119,15 +119,15 @@ def _shares_of(
         ids, weights = weights_of(c, read.words, read.owners)
         shares = np.zeros((len(starts), weights.shape[1])) if shares is None else shares
         word, counted = read.ranks[inside], amount[inside]
-        at = ids[word]
+        column = ids[word]
         # several words may share a column, and then they share its count
         owners = np.zeros(int(ids.max(initial=-1)) + 1, np.int64)
         owners[ids] = read.owners
-        count = np.bincount(at, counted, minlength=len(owners))
+        count = np.bincount(column, counted, minlength=len(owners))
         embedded = np.sqrt(count) if plan.root else count
         squares += np.bincount(owners, embedded**2, minlength=row.n_sequences)
         # the weight of a word times its embedded count, divided among its occurrences
-        shares[inside] += (counted * embedded[at] / count[at])[:, None] * weights[word]
+        shares[inside] += (counted * embedded[column] / count[column])[:, None] * weights[word]
     return shares, squares
 
 

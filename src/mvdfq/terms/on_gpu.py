@@ -185,6 +185,6 @@ def projected(z: torch.Tensor, matrix: Any) -> torch.Tensor:
     out = zeros((len(z), matrix.shape[1]), str(z.device))
     # in doubles, so that the order of the additions, which changes, is invisible
     parts = z.split(COLUMNS, dim=1), places.split(COLUMNS), signs.split(COLUMNS)
-    for part, where, sign in zip(*parts, strict=True):
-        out.index_add_(1, where, (part * sign).double())
+    for part, places_here, sign in zip(*parts, strict=True):
+        out.index_add_(1, places_here, (part * sign).double())
     return out

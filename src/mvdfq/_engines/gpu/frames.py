@@ -113,10 +113,11 @@ def quantiles(rows: Any, n_bins: int, same: tuple[float, float], device: str) ->
     place = (-(-steps * (n - 1) // n_bins)).clamp(min=0)  # rounded up
     of_largest, of_range = same
     near = of_largest * torch.maximum(low.abs(), high.abs())
-    near, at = torch.minimum(near, of_range * high - of_range * low), ordered.gather(1, place)
+    near = torch.minimum(near, of_range * high - of_range * low)
+    at_place = ordered.gather(1, place)
     # where no values around a place are the same, the place stays where it is
-    first = torch.searchsorted(ordered, at - near)
-    last = torch.searchsorted(ordered, at + near, right=True)
+    first = torch.searchsorted(ordered, at_place - near)
+    last = torch.searchsorted(ordered, at_place + near, right=True)
     goes_up = (first == 0) | ((last < n) & (last - place < place - first))
     place = torch.where(goes_up, last, first)
     places = torch.cat([place - 1, place], dim=1).clamp(0, ordered.shape[1] - 1)

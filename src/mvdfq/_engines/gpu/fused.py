@@ -173,8 +173,8 @@ if triton is not None:
             key = key * base + code.to(tl.int64)
         number = tl.load(mine).to(tl.int64)
         word = (r * n_readings + number) * n_words + key
-        who = tl.load(sequence + t, mask=inside, other=0).to(tl.int64)
-        entry = tl.where(used, (word << shift) | who, 0x7FFFFFFFFFFFFFFF)
+        sequence_here = tl.load(sequence + t, mask=inside, other=0).to(tl.int64)
+        entry = tl.where(used, (word << shift) | sequence_here, 0x7FFFFFFFFFFFFFFF)
         tl.store(out + (layout.to(tl.int64) * n_rows + r) * n_frames + t, entry, mask=inside)
 
     @triton.jit
@@ -207,13 +207,13 @@ if triton is not None:
             inside = here < stop
             key = tl.zeros([block], dtype=tl.int32)
             for i in range(length):
-                at = codes + r * n_frames + start + here + tl.load(places + i)
-                key = key * base + tl.load(at, mask=inside, other=0).to(tl.int32)
+                symbol = codes + r * n_frames + start + here + tl.load(places + i)
+                key = key * base + tl.load(symbol, mask=inside, other=0).to(tl.int32)
             counts += tl.histogram(key, bins, mask=inside)
             t += block
         column = tl.arange(0, bins)
-        at = out + (r * n_sequences + s) * n_columns + first + column
-        tl.store(at, counts.to(tl.float32), mask=column < n_words)
+        target = out + (r * n_sequences + s) * n_columns + first + column
+        tl.store(target, counts.to(tl.float32), mask=column < n_words)
 
     @triton.jit
     def _nine(

@@ -215,8 +215,8 @@ def _add_fused(sums: Sums, columns: _Columns, kind: Kind) -> bool:
     Return False, and add nothing, if the frequent words do not fit into the memory.
     """
     runs, (n_rows, n) = columns.runs, sums.own.shape
-    which = columns.frequent.nonzero().squeeze(1)
-    row = runs.word[columns.starts[which]] // columns.words_per_row
+    frequent = columns.frequent.nonzero().squeeze(1)
+    row = runs.word[columns.starts[frequent]] // columns.words_per_row
     in_row = torch.bincount(row, minlength=n_rows).tolist()
     # every row begins with a new block of columns
     blocks = [-(-size // SPARSE_COLUMNS) for size in in_row]
@@ -228,7 +228,7 @@ def _add_fused(sums: Sums, columns: _Columns, kind: Kind) -> bool:
     moved = [b * SPARSE_COLUMNS - a for b, a in zip(first_block, before, strict=True)][:n_rows]
     ranks = torch.full_like(columns.starts, -1)
     shifts = torch.tensor(moved, device=row.device)
-    ranks[which] = torch.arange(len(which), device=row.device) + shifts[row]
+    ranks[frequent] = torch.arange(len(frequent), device=row.device) + shifts[row]
     shape = first_block[-1], SPARSE_COLUMNS, 2 if kind.root else 1, n
     dense = torch.zeros(shape, dtype=torch.float16, device=row.device)
     squares, pairs = torch.zeros_like(sums.own), torch.zeros_like(sums.values)
@@ -264,8 +264,8 @@ def _add_frequent(
 ) -> None:
     """Add the products of the columns of frequent words, as dense matrices, row by row."""
     dense = columns.frequent
-    which = dense.nonzero().squeeze(1)
-    if not which.numel():
+    frequent = dense.nonzero().squeeze(1)
+    if not frequent.numel():
         return
     n = sums.own.shape[1]
     ranks = dense.cumsum(0) - 1
@@ -273,11 +273,11 @@ def _add_frequent(
     rank, sequence = ranks[columns.column[member]], columns.runs.sequence[member]
     value = value[member]
     # the first column of each row, then of each block of columns
-    rows = torch.arange(len(sums.values) + 1, device=which.device)
-    edges = torch.searchsorted(row[columns.starts[which]], rows).tolist()
+    rows = torch.arange(len(sums.values) + 1, device=frequent.device)
+    edges = torch.searchsorted(row[columns.starts[frequent]], rows).tolist()
     cuts = [(r, a) for r, (x, y) in enumerate(pairwise(edges)) for a in range(x, y, COLUMNS)]
     stops = [min(a + COLUMNS, edges[r + 1]) for r, a in cuts]
-    ends = torch.searchsorted(rank, torch.tensor(stops, device=which.device)).tolist()
+    ends = torch.searchsorted(rank, torch.tensor(stops, device=frequent.device)).tolist()
     begin = 0
     for (r, a), b, end in zip(cuts, stops, ends, strict=True):
         block = torch.zeros((b - a, n), dtype=value.dtype, device=value.device)

@@ -112,8 +112,8 @@ class Columns:
         if chosen is None:
             apart = {*times, *(i for i, name in enumerate(header) if is_index(name, i, index))}
             free = [i for i in free if i not in apart and (header[i] or any(cells[i]))]
-        at = places.get("time")
-        is_clock = at is not None and not counts_rows(at, header, cells[at], ids)
+        time = places.get("time")
+        is_clock = time is not None and not counts_rows(time, header, cells[time], ids)
         return Roles(header, places, chosen or free, self._unit(header), is_clock)
 
     def _places(self, source: Source, header: Names, apart: Collection[int]) -> dict[str, int]:
@@ -235,11 +235,11 @@ def _rises(cells: Names, ids: Any, by_one: bool = False, strictly: bool = False)
     except (ValueError, OverflowError):
         return False
     last: dict[str, float] = {}
-    for value, who in zip(values, ids or [""] * len(cells), strict=True):
-        step = value - last.get(who, value - 1)
+    for value, sequence in zip(values, ids or [""] * len(cells), strict=True):
+        step = value - last.get(sequence, value - 1)
         if step < 0 or (by_one and step != 1) or (strictly and not step):
             return False
-        last[who] = value
+        last[sequence] = value
     return True
 
 

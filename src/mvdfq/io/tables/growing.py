@@ -76,12 +76,12 @@ class Growing:
         """The names of the channels."""
         return [] if self.roles is None else self.roles.names
 
-    def spoil(self, who: Any, problem: str, hint: str = "") -> None:
+    def spoil(self, sequence: Any, problem: str, hint: str = "") -> None:
         """Note what is wrong with the sequence of this code, once; or raise."""
-        error = ReadError(self.paths.get(int(who), self.source.path), problem, hint)
+        error = ReadError(self.paths.get(int(sequence), self.source.path), problem, hint)
         if not self.source.skip_bad:
             raise error
-        self.bad.setdefault(int(who), error)
+        self.bad.setdefault(int(sequence), error)
 
     def code(self, kind: str, cells: Iterable[str]) -> np.ndarray:
         """Return codes of words; each kind of word (labels, ids) is numbered from 0."""
@@ -95,8 +95,8 @@ class Growing:
         if "time" in cells:
             clock = roles.header[roles.places["time"]]
             unit = roles.unit or unit_of(clock, cells["time"][:LOOK])
-        for who in np.unique(ids).tolist():
-            self.units.setdefault(who, unit)
+        for sequence in np.unique(ids).tolist():
+            self.units.setdefault(sequence, unit)
         # for errors: the line and the sequence of every cell
         where = list(zip(lines, ids.tolist(), strict=True))
         times = cells["time"] if "time" in cells else list(map(str, lines))
@@ -143,11 +143,11 @@ class Growing:
         except (ValueError, OverflowError) as error:
             problem = Sentence(f"column {name!r}: ", str(error))
         values, n_bad = np.full(len(cells), np.nan), 0
-        for i, (cell, (line, who)) in enumerate(zip(cells, where, strict=True)):
+        for i, (cell, (line, sequence)) in enumerate(zip(cells, where, strict=True)):
             try:
                 values[i] = read([cell])[0]
             except (ValueError, OverflowError) as error:
-                self.spoil(who, Sentence(f"{self.row} {line}: column {name!r}: ", str(error)))
+                self.spoil(sequence, Sentence(f"{self.row} {line}: column {name!r}: ", str(error)))
                 n_bad += 1
         # 1,234 beside 2.5: each cell can be read, but what the column means is unknown
         if not n_bad:
@@ -222,7 +222,7 @@ class Growing:
             np.array(list(self.words[key]))[table[key][starts]] if key in table else None
             for key in ("label", "group")
         )
-        skipped = (*self.source.skipped, *(self.bad[who] for who in sorted(self.bad)))
+        skipped = (*self.source.skipped, *(self.bad[sequence] for sequence in sorted(self.bad)))
         remarks = tuple(self.source.remarks)
         return Dataset(X, y, [known[i] for i in ids], groups, skipped=skipped, remarks=remarks)
 

@@ -232,9 +232,9 @@ def _add_rows(
         keyed = {key: cells[place] for key, place in roles.places.items()}
         keyed |= {f":{roles.header[i]}": cells[i] for i in roles.channels}
         keyed |= {key: [word] * len(lines) for key, word in facts.items()}
-        who = list(keyed["id" if "id" in keyed else "label"])
-        if "" in who:
-            file.fail(f"{table.row} {lines[who.index('')]}: no id or label")
+        names_of_rows = list(keyed["id" if "id" in keyed else "label"])
+        if "" in names_of_rows:
+            file.fail(f"{table.row} {lines[names_of_rows.index('')]}: no id or label")
         growing.add(lines, keyed, roles)
         n_rows += len(lines)
     if not n_rows:
@@ -271,15 +271,15 @@ def series_dataset(source: Source, columns: Columns, tables: Sequence[Series]) -
     """Read tables of one series each."""
     growing = Growing(source, columns)
     for i, (name, path, opened, facts) in enumerate(tables):
-        who = growing.code("id", [name])[0]
-        growing.paths[int(who)] = path
+        sequence = growing.code("id", [name])[0]
+        growing.paths[int(sequence)] = path
         file = Source(path, max_bytes=source.max_bytes, remarks=source.remarks)
         try:
             table = opened(file)
             roles = _roles(growing, file, table, facts)
             _add_rows(growing, file, table, roles, {"id": name, **facts})
         except ReadError as error:
-            growing.spoil(who, error.problem, error.hint)
+            growing.spoil(sequence, error.problem, error.hint)
         source.tell(i + 1, len(tables))
     if not growing.chunks:
         source.fail("no file that can be read", str(next(iter(growing.bad.values()))))

@@ -40,7 +40,7 @@ _CHOSEN: ContextVar[Engine] = ContextVar("mvdfq_engine", default=CPU)
 def current_engine() -> Engine:
     """Return the engine of the innermost `use_engine`; without `use_engine`, the processor.
 
-    Threads start without an engine: whoever starts threads asks before starting them.
+    A thread starts without an engine: code that starts threads asks for the engine before.
     """
     return _CHOSEN.get()
 

@@ -1,9 +1,9 @@
 """How loops are compiled, so that the first run in a new environment is short.
 
 Python calls the `compiled` loops, which are `bare` if they make no arrays and return none: then
-nobody counts references to arrays, and there is less to compile. Their parts are `inlined`, or
+references to arrays are not counted, and there is less to compile. Their parts are `inlined`, or
 `inner` if several loops share them: the compiler sees an inner function again in every loop that
-calls it, and copies the whole loop for every inlined function. Wrappers that nobody calls and
+calls it, and copies the whole loop for every inlined function. Wrappers without a caller and
 checks of every division are left out: a division by 0 gives infinity or NaN, as in numpy.
 
 What was measured, in time of compiling: a loop takes 10 to 20 ms, a slice 7 ms, an array as an

@@ -275,7 +275,7 @@ def add_row_products(indptr, middle, sequence, value, columns, first_right, symm
 
     The same sums in the same order as by `add_outer_products`. A column of many entries touches as
     many rows of `out`, which do not fit into the cache together; here one row stays in the cache
-    until it is done. Short columns lose: every entry costs a few steps before its products.
+    until it is done. Short columns are slower: every entry costs a few steps before its products.
     """
     place = np.zeros(out.shape[0] + 1, np.int64)
     for c in columns:

@@ -10,7 +10,7 @@ from mvdfq._engines.compiled import bare, inlined
 
 
 def spread_words(slots, offsets, read, table, totals, reached, out):
-    """Divide the evidence of every word of one group, compared, among frames of the word.
+    """Compare the words of one group with a baseline; divide their evidence among their frames.
 
     `slots` (n_used, n_layouts, n_frames) are the words that start at each frame of the rows in use;
     where no word starts, the number of all words. `read` is a tuple: the rows in use, the last

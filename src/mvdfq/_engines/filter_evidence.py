@@ -80,7 +80,7 @@ def share_weights(f, roots, sizes, weights, means, out, even):
     """Write the evidence of one occurrence of every word, and of any single symbol and triple.
 
     Rows 0 and 1 of `even` are the evidence of words that do not occur and of the means, for any
-    single symbol and any triple; 0 without any occurrence. Rows 2 and 3 are all evidence.
+    single symbol and any triple; 0 without any occurrence. Rows 2 and 3 add up all evidence.
     """
     for i in range(even.shape[0]):
         for k in range(even.shape[1]):

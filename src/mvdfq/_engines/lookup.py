@@ -50,11 +50,11 @@ def count_slots(place, group, base, n_slots, local, cells, touched):
 
     `place` is the codes of the row, where the sequence begins and ends, and the present positions.
     The slot of a word is its key or, if there are `local` keys, its place among them. `cells` must
-    be 0 and `touched` gets the slots of the words; returns how many there are. Words are noted
-    when they come the first time or, if there are not more than `n_slots` slots than words, found
-    among all slots at the end, which takes a third of the time. The cells of a pyramid are a binary
-    heap: each cell is the sum of its two halves. So only the finest cells are counted, and the
-    other cells are added up.
+    be 0; `touched` gets the slots of the words, and their number is returned. A word is noted when
+    it comes for the first time. If there are at most as many slots (`n_slots`) as words, all slots
+    are searched at the end instead, which takes a third of the time. The cells of a pyramid are a
+    binary heap: each cell is the sum of its two halves. So only the finest cells are counted, and
+    the other cells are added up.
     """
     codes, start, stop, present = place
     read, weights, buffer, flags = group

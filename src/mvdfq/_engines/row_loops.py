@@ -147,7 +147,7 @@ def count_thresholds(values, thresholds, codes, missing):
 
 @bare
 def settle_nearest(distances, near, data, words, codes):
-    """Decide again, in double precision, which codeword is nearest where several are nearly so.
+    """Find the nearest codeword in double precision where several are almost equally near.
 
     `distances` (n_frames, n_words) are rounded, and `codes` are the places of the least distances.
     Other codewords may be nearest if their distances are larger by at most `near` (n_frames,).

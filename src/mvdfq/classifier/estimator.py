@@ -116,7 +116,7 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     memory_limit : int or str, default=None
         Bytes, or text such as ``"500 MB"``, for computing and the word table; None: 2 GiB.
     n_jobs : int, default=None
-        Number of threads; -1 means all processors. Results do not depend on it.
+        Number of threads; -1 means all processors. Results stay the same.
     engine : {"cpu", "gpu", "auto", "dask"} or str, default=None
         Where to compute, as in `mvdfq.use_engine`; None means the engine of `use_engine`, else
         the processor.
@@ -482,9 +482,9 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
                   L_k = -\frac 1 n \sum_x \log p_y(x; f + \bar e_k - e_k(x)) + \log p_y(x; f)
 
         The log loss rises by :math:`L_k` if all sequences get the mean :math:`\bar e_k` of what
-        channel `k` adds to the decision values. This is exact and needs no new fit. A channel of
-        noise has about 0, a constant channel exactly 0; of two channels that say the same, either
-        has little alone. Cost: as `explain_all`; without `X` next to nothing.
+        channel `k` adds to the decision values. The loss is exact, and nothing is fitted again. A
+        channel of noise has about 0, a constant channel exactly 0; of two channels that say the
+        same, each alone has little. Cost: as `explain_all`; without `X` next to nothing.
 
         `X` and `y` are sequences that the classifier did not learn from, and their labels;
         intervals are over `groups`, if given. Without `X`, standardized words (the presets

@@ -221,7 +221,7 @@ def _train(
 def _calibrated(
     fitted: FittedSum, begin: Collection, check: Collection, trained: Trained
 ) -> Calibration | None:
-    """Return what held-out sequences say about p values, as if no class mean held them; or None."""
+    """Return what held-out sequences say about p values, left out of the class means; or None."""
     y, n_classes = check.trainer.y, check.trainer.problems.n_classes
     if trained.decision is None or not fitted.knows_means(n_classes):
         return None

@@ -97,7 +97,7 @@ class _ReadSequence:
 
     @property
     def _is_known(self) -> bool:
-        """Whether any term knows a word of the sequence; else the margins are guesses."""
+        """Whether any term knows a word of the sequence; otherwise the margins are guesses."""
         return any(sums.any() for sums in self.sums.values())
 
     def _joined(self, parts: Sequence[Evidence]) -> Evidence:

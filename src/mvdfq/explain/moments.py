@@ -83,7 +83,7 @@ def find_moments(
         places = strongest_windows(total, min(LETTERS, len(total)), n)
         return [Moment((a, b), None, (), float(total[a:b].sum()), letters=text[a:b])
                 for a, b in places]  # fmt: skip
-    if (shares := explanation.known_shares) is not None:  # else the evidence of rows is all we know
+    if (shares := explanation.known_shares) is not None:  # else only rows have evidence
         evidence, names = shares.T @ evidence, explanation.channels
     rate, n_frames = explanation.symbols.sampling_rate, evidence.shape[1]
     most = MOST if rate is None else round(SECONDS * rate)

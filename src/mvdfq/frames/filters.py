@@ -52,7 +52,7 @@ class Filters(SequenceTransformer):
     random_state : int, RandomState or None, default=0
         Seed of the sets of channels.
     n_jobs : int, default=None
-        Number of threads; -1 means all processors. Results do not depend on it.
+        Number of threads; -1 means all processors. Results stay the same.
 
     Attributes
     ----------

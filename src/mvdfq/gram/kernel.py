@@ -60,7 +60,7 @@ class SequenceKernel(SequenceMap):
         Limit for the computation, without its input and its result: bytes, or text such as
         ``"500 MB"``. The default is 2 GiB.
     n_jobs : int, default=None
-        Number of threads; -1 means all processors. Results do not depend on it.
+        Number of threads; -1 means all processors. Results stay the same.
     engine : {"cpu", "gpu", "auto", "dask"} or str, default=None
         Where to compute, as in `mvdfq.use_engine`; None means the engine of `use_engine`, else
         the processor.

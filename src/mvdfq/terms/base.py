@@ -135,6 +135,6 @@ class Source:
         """Return the term that answers, given what was learned of every piece.
 
         `train` are training sequences as `read` gives them, for a term that must keep them to
-        compare; None if nobody will compare.
+        compare; None if sequences will not be compared.
         """
         return self.make(learned, share)

@@ -7,8 +7,9 @@ A standardized word of root share :math:`\phi_u` and weight :math:`w_u` has the 
 where :math:`\mu_u` is the mean of the word over the sequences of the baseline. The share
 :math:`\phi_u^2` has a place, since it counts occurrences: each of them has the evidence
 :math:`a_u / N`, where `N` counts all words of the row. What belongs to :math:`\mu_u^2` has no
-place, and is divided equally among all words of the same layout and cell of the pyramid. This is
-the integral of the gradient from the shares of the baseline to the shares of the sequence.
+place, and is divided equally among all words of the same layout and cell of the pyramid. The
+evidence of a word is the integral of the gradient from the share of the baseline to the share of
+the sequence.
 """
 
 from collections.abc import Callable

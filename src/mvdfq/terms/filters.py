@@ -270,7 +270,7 @@ class FilterBank(Short):
 def _spread_taps(by_response: np.ndarray, dilation: int) -> np.ndarray:
     """Divide the evidence of responses, (..., n_frames), equally among the frames that they read.
 
-    Taps beyond the ends carry nothing: else the ends would gather what belongs to the middle.
+    Taps beyond the ends get nothing: otherwise the ends would get what belongs to the middle.
     """
     n, half = by_response.shape[-1], N_TAPS // 2
     frames = np.arange(n)

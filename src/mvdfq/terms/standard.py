@@ -383,7 +383,7 @@ def on_gpu() -> Any:
 
 
 def means_of_classes(n_words: int, n_classes: int) -> bool:
-    """Tell whether a term keeps the mean of every class; else the mean of all sequences."""
+    """Tell whether a term keeps the mean of every class, or only the mean of all sequences."""
     return n_words * n_classes <= MOST_MEANS
 
 

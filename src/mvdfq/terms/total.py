@@ -38,7 +38,7 @@ class Total:
         limit = max(parse_memory(work.memory_limit) // len(terms), 1)
         term_work = replace(work, memory_limit=limit) if len(terms) > 1 else work
         fits = side_by_side(lambda term: term.fit(X, y, term_work), terms)
-        # a term may find nothing to read: filters of strings, say
+        # a term may find nothing to read: filters need numbers, and X may hold strings
         self.fits = [fit for fit in fits if fit is not None]
         if not self.fits:
             raise ValueError("X holds nothing that the terms can read: filters need numbers.")
@@ -77,7 +77,7 @@ class Total:
         """Return what channels and terms add to margins of sequences that inner folds hold out.
 
         The result is (n_judged, n_columns, n_channels + n_terms), in the order of the folds; None
-        if a term cannot say.
+        if a term does not know the shares of the channels.
         """
         try:
             pairs = zip(self.shares, self.fits, strict=True)

@@ -135,7 +135,7 @@ class Trainer:
     ) -> tuple[list[Margins], list[np.ndarray], np.ndarray | None]:
         """Return the machines of a fold, decisions by penalty, and distances of held-out sequences.
 
-        No machines of pairs of classes: there are many, and nobody asks for them.
+        Machines of pairs of classes are left out: there are many, and no caller needs them.
         """
         learn, check = fold
         values = matrix(learn)  # computed once for all penalties

@@ -110,22 +110,22 @@ def store_gram(
     tiles.sort(key=lambda tile: (tile[1].start, tile[0] != tile[1], tile[0].start))
     with engine_of(kernel), locked(output):
         key = _key(kernel, tiles, dtype)
-        work = Unfinished(output, key, len(kernel.train_), np.dtype(dtype))
+        matrix = Unfinished(output, key, len(kernel.train_), np.dtype(dtype))
         try:
-            todo = [tile for tile in tiles if (tile[0].start, tile[1].start) not in work.found]
-            _compute(kernel, work, todo, (budget, task_bytes), progress)
+            todo = [tile for tile in tiles if (tile[0].start, tile[1].start) not in matrix.found]
+            _compute(kernel, matrix, todo, (budget, task_bytes), progress)
         except BaseException:
-            del work.values  # closes the map: another run can go on
+            del matrix.values  # closes the map: another run can go on
             raise
-        work.finish()
+        matrix.finish()
         remove_others(output)
-    warn_wordless(work.own)
+    warn_wordless(matrix.own)
     return Stored(len(tiles), len(tiles) - len(todo))
 
 
 def _compute(
     kernel: SequenceKernel,
-    work: "Unfinished",
+    matrix: "Unfinished",
     tiles: list[Tile],
     memory: tuple[int, int],
     progress: Report | None,
@@ -140,10 +140,10 @@ def _compute(
     for tile, part in parts:
         rows, columns = tile
         if rows == columns:
-            work.own[rows] = part.left
+            matrix.own[rows] = part.left
             mirror_upper(part.values, part.left)
-        part = replace(part, left=work.own[rows], right=work.own[columns])
-        work.write(tile, kernel.finished(part, is_square=rows == columns))
+        part = replace(part, left=matrix.own[rows], right=matrix.own[columns])
+        matrix.write(tile, kernel.finished(part, is_square=rows == columns))
 
 
 def _whole_tiles(

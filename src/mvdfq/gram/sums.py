@@ -49,13 +49,13 @@ class Products:
         left = degree
         if not self.symmetric:
             left = cpu.left_degrees(columns.indptr, columns.sequence, self.n_left)
-        work = left * (degree if self.symmetric else degree - left)
-        dense = (work > 0) & (work * DENSE_GAIN >= self.values.size)
+        steps = left * (degree if self.symmetric else degree - left)
+        dense = (steps > 0) & (steps * DENSE_GAIN >= self.values.size)
         # the diagonal is known, so a word of only one sequence adds nothing
-        is_shared = work > (1 if self.symmetric else 0)
+        is_shared = steps > (1 if self.symmetric else 0)
         self._add_frequent(columns, value, np.flatnonzero(dense), bound)
         rest = ~dense & is_shared
-        by_row = rest & (work >= MANY_PRODUCTS * left)
+        by_row = rest & (steps >= MANY_PRODUCTS * left)
         sides = columns.indptr, columns.indptr[:-1] + left, columns.sequence, value
         where = np.uint32(self.first_right), self.symmetric, self.values
         cpu.add_row_products(*sides, np.flatnonzero(by_row), *where)

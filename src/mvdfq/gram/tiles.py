@@ -59,8 +59,8 @@ def gram(
     tiles, task_bytes = plan_tiles(left, right, plan, budget)
     scale = np.ones((len(plan.row_weights), len(left)))
     out = Gram(np.zeros((len(left), n_right)), np.zeros(len(left)), np.zeros(n_right), scale)
-    work = left, right, plan, tiles, out.values.__getitem__, (budget, task_bytes), n_jobs, progress
-    for (rows, columns), part in compute_tiles(*work):
+    job = left, right, plan, tiles, out.values.__getitem__, (budget, task_bytes), n_jobs, progress
+    for (rows, columns), part in compute_tiles(*job):
         if columns.start == (rows.start if right is None else 0):  # the first tile of its rows
             out.left[rows], out.scale[:, rows] = part.left, part.scale
         if right is not None and rows.start == 0:

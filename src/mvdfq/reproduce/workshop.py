@@ -242,6 +242,6 @@ def _seconds(method: StringMethod, data: MusicSet, memory_limit: Any) -> Record:
     return {"learn": learn, "encode": encode, "count": count, "gram": round(whole - count, 3)}
 
 
-def _best(work: Callable[[], Any], repeats: int = REPEATS) -> float:
+def _best(function: Callable[[], Any], repeats: int = REPEATS) -> float:
     """Return the least time of several runs."""
-    return round(min(timeit.repeat(work, number=1, repeat=repeats)), 3)
+    return round(min(timeit.repeat(function, number=1, repeat=repeats)), 3)

@@ -47,20 +47,20 @@ def spread_group(slots, offsets, read, table, totals, reached, memory, out):
     for p in range(rows.size):
         for s in range(offsets.size - 1):
             start, stop, at = offsets[s], offsets[s + 1], rows[p] * (offsets.size - 1) + s
-            own, total = (first[p], first[rows.size]), totals[rows[p], s]
-            n = count_starts(slots[p], (start, stop), own, last, weights, memory)
+            slots_of_row, total = (first[p], first[rows.size]), totals[rows[p], s]
+            n = count_starts(slots[p], (start, stop), slots_of_row, last, weights, memory)
             for cell in range(1, n_cells):
                 sizes[cell] = 0.0
                 for c in range(n_columns):
                     even[cell, c] = -lost[p * (n_cells - 1) + cell - 1, c]
-            find_slopes(n, own[0], table, total, memory)
+            find_slopes(n, slots_of_row[0], table, total, memory)
             divide_evenly(n, memory, sums, rest, at)
             for j in range(weights.size):
                 length, share = stop - start - last[j], weights[j] / reached.shape[1]
                 for k in range(reached.shape[1]):
                     for t in range(length):
-                        word = slots[p, j, start + t] - own[0]
-                        if word + own[0] < own[1]:
+                        word = slots[p, j, start + t] - slots_of_row[0]
+                        if word + slots_of_row[0] < slots_of_row[1]:
                             # the finest cell that holds the start of the word
                             cell = word * n_cells + n_cells // 2 + t * (n_cells // 2) // length
                             frame = (start + reached[j, k] + t) * n_columns
@@ -69,7 +69,7 @@ def spread_group(slots, offsets, read, table, totals, reached, memory, out):
 
 
 @inlined
-def count_starts(slots, place, own, last, weights, memory):
+def count_starts(slots, place, slots_of_row, last, weights, memory):
     """Count the words of one row of one sequence in the finest cells; list them, return how many.
 
     Place 0 of the counts of a word marks a word that is listed.
@@ -81,8 +81,8 @@ def count_starts(slots, place, own, last, weights, memory):
         length = stop - start - last[j]
         # a layout of weight 0 would list words without counting them
         for t in range(length if weights[j] != 0 else 0):
-            word = slots[j, start + t] - own[0]
-            if word + own[0] < own[1]:
+            word = slots[j, start + t] - slots_of_row[0]
+            if word + slots_of_row[0] < slots_of_row[1]:
                 if cells[word, 0] == 0:
                     cells[word, 0] = 1.0
                     touched[n] = word
@@ -110,13 +110,13 @@ def find_slopes(n, base, table, total, memory):
             count = cells[word, cell]
             sizes[cell] += count
             embedded = np.sqrt(count / total)
-            at, own = (base + word) * (n_cells - 1) + cell - 1, word * n_cells
+            at, first_cell = (base + word) * (n_cells - 1) + cell - 1, word * n_cells
             for c in range(n_columns):
                 mean = means[at, c]
                 # w (a - m) = w (a**2 - m**2) / (a + m): shares, unlike roots, can be divided
                 slope = values[at, c] / (embedded + mean) if count > 0 else 0.0
                 even[cell, c] += slope * mean * embedded
-                slopes[own + cell, c] = slopes[own + cell // 2, c] + slope / total
+                slopes[first_cell + cell, c] = slopes[first_cell + cell // 2, c] + slope / total
 
 
 @inlined
@@ -138,10 +138,10 @@ def divide_evenly(n, memory, sums, rest, at):
     for i in range(n):
         word = touched[i]
         for cell in range(n_cells // 2, n_cells):
-            own = word * n_cells + cell
+            cell_of_word = word * n_cells + cell
             for c in range(n_columns):
-                slopes[own, c] += even[cell, c]
-                sums[at, c] += cells[word, cell] * slopes[own, c]
+                slopes[cell_of_word, c] += even[cell, c]
+                sums[at, c] += cells[word, cell] * slopes[cell_of_word, c]
         for cell in range(n_cells):
             cells[word, cell] = 0.0
 

@@ -57,9 +57,9 @@ class Products:
         rest = ~dense & is_shared
         by_row = rest & (steps >= MANY_PRODUCTS * left)
         sides = columns.indptr, columns.indptr[:-1] + left, columns.sequence, value
-        where = np.uint32(self.first_right), self.symmetric, self.values
-        cpu.add_row_products(*sides, np.flatnonzero(by_row), *where)
-        cpu.add_outer_products(*sides, np.flatnonzero(rest & ~by_row), *where)
+        about = np.uint32(self.first_right), self.symmetric, self.values
+        cpu.add_row_products(*sides, np.flatnonzero(by_row), *about)
+        cpu.add_outer_products(*sides, np.flatnonzero(rest & ~by_row), *about)
 
     def add_dense(self, counts: np.ndarray, bound: float) -> None:
         """Add the products of counts in a dense (n_sequences, n_words) matrix."""

@@ -198,7 +198,7 @@ def stacked(blocks: Iterable[tuple[sp.csr_array, np.ndarray]]) -> tuple[sp.csr_a
 
 
 def assemble(
-    counted: list[WordCounts], where: Vocabulary | Buckets, n_sequences: int, plan: Plan
+    counted: list[WordCounts], columns: Vocabulary | Buckets, n_sequences: int, plan: Plan
 ) -> tuple[sp.csr_array, np.ndarray]:
     """Embed and weight the counts of all tasks; return the matrix and each row's K(x, x)."""
     own, pieces = np.zeros(n_sequences), []
@@ -206,7 +206,7 @@ def assemble(
         squares, total = np.zeros(n_sequences), np.zeros(n_sequences)
         embedded = []
         for part in (part for part in counted if part.row == r):
-            values, norms = _embedded(part, where, n_sequences, plan)
+            values, norms = _embedded(part, columns, n_sequences, plan)
             total += norms
             embedded.append((np.sqrt(row_weight * part.weight), values))
             squares += part.weight * norms
@@ -217,7 +217,7 @@ def assemble(
         # roots of the weights: the product of two features then has the weight itself
         pieces += [(w * scale[v.row] * v.data, v.row, v.col) for w, v in embedded]
     data, row, column = (np.concatenate(arrays) for arrays in zip(*pieces, strict=True))
-    features = sp.csr_array((data, (row, column)), shape=(n_sequences, where.size))
+    features = sp.csr_array((data, (row, column)), shape=(n_sequences, columns.size))
     # words of different tasks in one bucket are added after the square root
     own += features.power(2).sum(axis=1) - np.bincount(row, data**2, minlength=n_sequences)
     return features, own

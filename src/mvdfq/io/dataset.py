@@ -114,8 +114,8 @@ class Dataset:
         if isinstance(self.X, list) != isinstance(other.X, list):
             raise ValueError("Strings and numbers cannot be read into one data set.")
         X = self.X + other.X if isinstance(self.X, list) else self.X.joined(other.X)
-        own, theirs = self._columns(), other._columns()
-        both: Any = {name: np.append(own[name], theirs[name]) for name in own if name in theirs}
+        ours, theirs = self._columns(), other._columns()
+        both: Any = {name: np.append(ours[name], theirs[name]) for name in ours if name in theirs}
         names = [*self.names, *other.names]
         # Parts of one file share the list of what was skipped: list every problem once.
         skipped = tuple(dict.fromkeys([*self.skipped, *other.skipped]))

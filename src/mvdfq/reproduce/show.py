@@ -129,11 +129,11 @@ def _settings(reading: str, rows: Sequence[Row]) -> Block:
     for (name, setting, *methods), same in used.items():
         notes = dict.fromkeys(row.note for row in same)
         cuts = dict.fromkeys(row.protocol for row in same)
-        where = "" if len(cuts) == len(protocols) else ", ".join(cuts)
+        only_in = "" if len(cuts) == len(protocols) else ", ".join(cuts)
         # the most frequent methods; the files hold all of them
         others = [f"{len(methods) - MOST} more"] if len(methods) > MOST else []
         used_there = "; ".join(filter(None, [*methods[:MOST], *others, *notes]))
-        lines.append({"method": name, "setting": setting, "where": where, "used": used_there})
+        lines.append({"method": name, "setting": setting, "where": only_in, "used": used_there})
     title = ", ".join(filter(None, (words.READING_WORDS.get(reading, reading), "as used")))
     return Block(title, _without_empty([line for line in lines if line["used"]]), folded=True)
 

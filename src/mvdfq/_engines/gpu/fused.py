@@ -119,15 +119,15 @@ def respond(
     table = torch.from_numpy(kinds).to(data.device)
     nine = torch.empty((2, n_channels, n_frames), dtype=data.dtype, device=data.device)
     blocks = -(-n_frames // BLOCK)
-    where = rows.place, rows.rest
-    _nine[blocks, n_channels, 2](data, *where, nine, n_frames, dilation, N_TAPS, BLOCK)
+    row_tables = rows.place, rows.rest
+    _nine[blocks, n_channels, 2](data, *row_tables, nine, n_frames, dilation, N_TAPS, BLOCK)
     n_thresholds = 0 if thresholds is None else thresholds.shape[1]
     dtype = torch.uint8 if n_thresholds else data.dtype
     out = torch.empty((len(taps), n_frames), dtype=dtype, device=data.device)
     cuts = nine if thresholds is None else thresholds.contiguous()
     sizes = n_frames, n_channels, dilation, kinds.shape[1], n_thresholds, BLOCK
     # products must be rounded before they are added, as on the processor
-    inputs = data, nine, *where, table, cuts, out
+    inputs = data, nine, *row_tables, table, cuts, out
     _respond[blocks, len(taps)](*inputs, *sizes, enable_fp_fusion=False)
     return out
 

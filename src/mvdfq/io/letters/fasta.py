@@ -227,21 +227,21 @@ def _residues(source: Source, record: Record, alphabet: str | None, lower: str) 
         source.fail(f"{where}: {error}", hint)
 
 
-def _finder(source: Source, where: str | int | None, what: str) -> Callable[[Record], str | None]:
+def _finder(source: Source, pattern: str | int | None, what: str) -> Callable[[Record], str | None]:
     """Return a function that finds a label in the header of a record; n stands for word n."""
-    if where is None:
+    if pattern is None:
         return lambda record: None
-    if not isinstance(where, str) and (isinstance(where, bool) or where < 0):
-        raise ValueError(f"{what} must be a pattern or the number of a word, got {where!r}.")
-    word = rf"^(?:\S++\s++){{{where}}}(\S++)"
-    expression = compiled(where if isinstance(where, str) else word, what)
+    if not isinstance(pattern, str) and (isinstance(pattern, bool) or pattern < 0):
+        raise ValueError(f"{what} must be a pattern or the number of a word, got {pattern!r}.")
+    word = rf"^(?:\S++\s++){{{pattern}}}(\S++)"
+    expression = compiled(pattern if isinstance(pattern, str) else word, what)
 
     def find(record: Record) -> str:
         match = expression.search(record.header)
         text = match and match[1 if expression.groups else 0]
         if text is None:
             problem = f"line {record.line}: no {what} in the header of {record.id!r}"
-            source.fail(problem, f"looked for {where!r}")
+            source.fail(problem, f"looked for {pattern!r}")
         return text
 
     return find

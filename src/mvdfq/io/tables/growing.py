@@ -98,11 +98,11 @@ class Growing:
         for sequence in np.unique(ids).tolist():
             self.units.setdefault(sequence, unit)
         # for errors: the line and the sequence of every cell
-        where = list(zip(lines, ids.tolist(), strict=True))
+        cell_places = list(zip(lines, ids.tolist(), strict=True))
         times = cells["time"] if "time" in cells else list(map(str, lines))
         kept = {kind: self.code(kind, cells[kind]) for kind in {"label", "group"} & cells.keys()}
         kept |= {"id": ids, "line": np.array(lines)}
-        kept["time"] = self._each(moments, times, clock, where)
+        kept["time"] = self._each(moments, times, clock, cell_places)
         for name in self.channels:
             column: Any = self._given(cells[f":{name}"])
             reader: Any = floats
@@ -110,7 +110,7 @@ class Growing:
                 reader = partial(self._states, name)
             elif not isinstance(column, np.ndarray):
                 self.commas.see(name, column)
-            kept[f":{name}"] = self._each(reader, column, name, where)
+            kept[f":{name}"] = self._each(reader, column, name, cell_places)
         for key, values in kept.items():
             self.chunks.setdefault(key, []).append(values)
 
@@ -132,7 +132,7 @@ class Growing:
                  for cell in set(cells)}  # fmt: skip
         return ["" if known[cell] else cell for cell in cells]
 
-    def _each(self, read: Any, cells: Any, name: str, where: Sequence[tuple]) -> np.ndarray:
+    def _each(self, read: Any, cells: Any, name: str, cell_places: Sequence[tuple]) -> np.ndarray:
         """Read a column; if that fails, read cell by cell, to name the bad cell."""
         if isinstance(cells, np.ndarray) and read is floats:
             if not np.isinf(cells).any():
@@ -143,7 +143,7 @@ class Growing:
         except (ValueError, OverflowError) as error:
             problem = Sentence(f"column {name!r}: ", str(error))
         values, n_bad = np.full(len(cells), np.nan), 0
-        for i, (cell, (line, sequence)) in enumerate(zip(cells, where, strict=True)):
+        for i, (cell, (line, sequence)) in enumerate(zip(cells, cell_places, strict=True)):
             try:
                 values[i] = read([cell])[0]
             except (ValueError, OverflowError) as error:

@@ -200,7 +200,12 @@ def in_bold(values, best=max, form=".3f"):
 def letters():
     """Return the test figures of the default on strings, beside figures that others published."""
     published = {(row["set"], row["method"]): row["auc"] for row in read("letters_published")}
-    shown = [r for r in read("letters") if r["part"] == "test part" and r["metric"] in RANKINGS]
+    rows = read("letters")
+    shown = [r for r in rows if r["part"] == "test part" and r["metric"] in RANKINGS]
+    held_out = defaultdict(dict)
+    for row in rows:
+        if row["part"] == "groups held out":
+            held_out[row["set"], row["C"]][row["metric"]] = float(row["value"])
     return [
         {
             "set": row["set"] + (", both strands" if row["strands"] == "both" else ""),
@@ -208,6 +213,7 @@ def letters():
             "metric": row["metric"],
             "test": f"{float(row['value']):.3f}",
             **{name: _three(published.get((row["set"], name), "")) for name in PUBLISHED},
+            "groups held out": _with_error(held_out.get((row["set"], row["C"]))),
             "fit, CPU s": f"{float(row['fit_s']):.0f}",
         }
         for row in shown
@@ -217,6 +223,11 @@ def letters():
 def _three(figure):
     """Return a figure with three decimals, if there is one."""
     return f"{float(figure):.3f}" if figure else ""
+
+
+def _with_error(figures):
+    """Return a mean AUC and its standard error, if there is one."""
+    return f"{figures['AUC']:.3f} ± {figures['standard error']:.3f}" if figures else ""
 
 
 def mfcc():

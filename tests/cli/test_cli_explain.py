@@ -12,7 +12,7 @@ import soundfile
 import mvdfq
 from commands import RATE, run, tone, write_dna, write_sounds
 from mvdfq.cli.reasons import Reasons
-from mvdfq.explain.moments import Moment, Pattern, find_moments, find_patterns
+from mvdfq.explain.moments import Moment, find_moments, find_patterns
 from mvdfq.io import write_npz
 from naive import kernels as naive
 
@@ -156,8 +156,15 @@ def test_proteins_have_letters_and_positions(tmp_path):
 
 
 def test_a_group_of_letters_is_one_letter():
-    assert len(Pattern("H.[LVIM]K", (0,), 0.5)) == 4
-    assert len(Pattern("[]", (0,), 0.5)) == 2
+    rng = np.random.default_rng(0)
+    X = [
+        "".join(rng.choice(list("ACDEFGHIKLMNPQRSTVWY"), 30)) + "HLVK" * (i % 2) for i in range(20)
+    ]
+    explanation = mvdfq.SequenceClassifier().fit(X, [i % 2 for i in range(20)]).explain(X[1])
+    patterns = find_patterns(explanation, 200)
+    assert any("[" in pattern.text and "." in pattern.text for pattern in patterns)
+    for pattern in patterns:
+        assert pattern.length == len(re.sub(r"\[\w{2,}?\]", "x", pattern.text))
 
 
 def test_the_other_strand_has_positions_of_the_given_strand(dna):

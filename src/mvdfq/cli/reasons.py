@@ -144,7 +144,7 @@ class Reasons:
             where = f"position {start + 1}"
             if start >= strand:
                 # the reverse complement follows the strand and a gap, and runs backwards
-                end = start - strand - 1 + len(pattern)
+                end = start - strand - 1 + pattern.length
                 where = f"position {strand - end + 1} of the reverse strand"
             where += f" and {len(others)} more" if others else ""
             evidence = round(pattern.evidence, 4)

@@ -9,7 +9,7 @@ import numpy as np
 
 from mvdfq.explain.explanation import Explanation
 from mvdfq.explain.mutations import reverse_strand
-from mvdfq.explain.reason import LETTER, pattern
+from mvdfq.explain.reason import pattern
 
 # Length of a moment: a tenth of the sequence, but at most half a second, or 50 frames if the
 # sampling rate is not known, and at least 3 frames.
@@ -147,17 +147,14 @@ def on_strand(evidence: np.ndarray, joined: bool) -> np.ndarray:
 class Pattern:
     """Letters with a point for every letter that is ignored, such as ``GC.G``, and their evidence.
 
-    ``[KR]`` stands for one letter, K or R. `positions` are the frames of the first letter, counted
-    from 0, the strongest first.
+    ``[KR]`` stands for one letter, K or R. `length` is the number of letters from the first to the
+    last. `positions` are the frames of the first letter, counted from 0, the strongest first.
     """
 
     text: str
+    length: int
     positions: tuple[int, ...]
     evidence: float
-
-    def __len__(self) -> int:
-        """Return the number of letters from the first to the last."""
-        return len(LETTER.findall(self.text))
 
 
 def find_patterns(explanation: Explanation, n: int = 5, label: Any = None) -> list[Pattern]:
@@ -166,7 +163,7 @@ def find_patterns(explanation: Explanation, n: int = 5, label: Any = None) -> li
     Words that several groups of layouts read from the same letters are one pattern.
     """
     column, sign = explanation.column(label)
-    places: dict[str, Counter[int]] = defaultdict(Counter)
+    places: dict[tuple[str, int], Counter[int]] = defaultdict(Counter)
     for block in explanation.evidence.words:
         ends = block.indptr.tolist()
         shares = (sign * block.shares[:, column]).tolist()
@@ -177,10 +174,11 @@ def find_patterns(explanation: Explanation, n: int = 5, label: Any = None) -> li
             for i in range(first, stop):
                 offsets = explanation.offsets[block.group][layouts[i]]
                 if offsets:  # a word of wildcards only holds no letter
-                    places[pattern(letters, offsets)][starts[i] + offsets[0]] += shares[i]
+                    word = pattern(letters, offsets), offsets[-1] - offsets[0] + 1
+                    places[word][starts[i] + offsets[0]] += shares[i]
     patterns = [
-        Pattern(text, tuple(sorted(at, key=lambda place: -abs(at[place]))), sum(at.values()))
-        for text, at in places.items()
+        Pattern(*word, tuple(sorted(added, key=lambda i: -abs(added[i]))), sum(added.values()))
+        for word, added in places.items()
     ]
     return sorted(patterns, key=lambda item: (-abs(item.evidence), item.positions[0]))[:n]
 

@@ -403,3 +403,11 @@ def test_strings_and_sets_are_refused():
         SequenceClassifier("fast", cv=2).fit(X, y).predict(["ACGT"])
     with pytest.raises(TypeError, match="got set, which has no order; pass a list"):
         SequenceClassifier().fit({"ACGT", "TTTT"}, [0, 1])
+
+
+def test_letters_from_numbers_are_refused():
+    X, y = np.random.default_rng(0).normal(size=(12, 2, 20)), np.arange(12) % 2
+    with pytest.raises(
+        TypeError, match="preset='letters' reads letters, but X holds numbers; pass"
+    ):
+        SequenceClassifier("letters", cv=2).fit(X, y)

@@ -36,6 +36,9 @@ def chosen_for(clf: Any, X: Any) -> Preset:
         if clf.preset in NUMBERS and "symbols" not in given and are_letters(X):
             problem = " reads numbers, but all channels of X hold letters or symbols; pass "
             raise ValueError(Sentence({"preset": clf.preset}, problem, {"preset": "letters"}, "."))
+        if clf.preset == "letters" and "symbols" not in given and not are_letters(X):
+            problem = " reads letters, but X holds numbers; pass "
+            raise TypeError(Sentence({"preset": "letters"}, problem, {"preset": "numbers"}, "."))
         chosen = preset_for(clf.preset, X)
         if given.keys() - {"n_features"}:
             chosen = replace(chosen, terms=[_with_parts(chosen, given, X)])

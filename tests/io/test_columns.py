@@ -628,3 +628,19 @@ def test_a_constant_stays_constant_and_a_line_stays_a_line():
         new = resampled(x, times, rate, [False, False])
         assert_allclose(new[0], 3)
         assert_allclose(new[1], 2 * np.arange(new.shape[1]) / rate, atol=1e-9)
+
+
+@pytest.mark.parametrize(("last", "is_told"), [("5/1/2024", True), ("13/1/2024", False)])
+def test_dates_that_do_not_tell_the_month(tmp_path, last, is_told):
+    days = ["1/1/2024", "3/1/2024", "4/1/2024", last]
+    path = write(tmp_path, "id,date,x,label\n" + "".join(f"a,{day},1,up\n" for day in days))
+    told = "'date': 2/1/2024 is read as February 1, since no date tells which number is the month"
+    assert (told in read(path).remarks) == is_told
+
+
+def test_a_folder_whose_first_table_is_empty(tmp_path):
+    for name, text in (("0", ""), ("1", "time,x\n"), ("2", "time,x\n0.1,1\n0.2,2\n")):
+        (tmp_path / "up").mkdir(exist_ok=True)
+        (tmp_path / "up" / f"{name}.csv").write_text(text)
+    with pytest.raises(ReadError, match=r"0\.csv: the file is empty"):
+        read(tmp_path)

@@ -23,7 +23,7 @@ from mvdfq.io.tables.csv_tables import (
     is_given,
     is_number,
 )
-from mvdfq.io.tables.times import AS_ROWS, at_one_rate, moments, unit_of
+from mvdfq.io.tables.times import AS_ROWS, are_doubtful, at_one_rate, moments, unit_of
 from mvdfq.sequences.converters import channels_first
 
 # Codes of words with several letters begin here: above the codes of all single letters, and
@@ -95,6 +95,9 @@ class Growing:
         if "time" in cells:
             clock = roles.header[roles.places["time"]]
             unit = roles.unit or unit_of(clock, cells["time"][:LOOK])
+            if "/" in str(cells["time"][0]) and are_doubtful(cells["time"]):
+                told = "is read as February 1, since no date tells which number is the month"
+                self.source.remark(f"{clock!r}: 2/1/2024 {told}")
         for sequence in np.unique(ids).tolist():
             self.units.setdefault(sequence, unit)
         # for errors: the line and the sequence of every cell

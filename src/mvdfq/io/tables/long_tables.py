@@ -34,7 +34,8 @@ NO_ROWS = "a header, but no rows"
 Series = tuple[str, Path, Callable[[Source], Any], Mapping[str, str]]
 # What errors call a table that is not a file.
 TABLE = Path("table")
-# Cells that are looked at to find out what the columns are.
+# Files of a folder that are looked at, and cells, to find out what files and columns are.
+FILES = 20
 CELLS = 5000
 
 
@@ -312,5 +313,5 @@ def is_csv_folder(glimpse: Glimpse) -> bool:
     """Is this one series, or a folder with a table whose first lines hold a number?"""
     if not glimpse.path.is_dir():
         return has_layout("one", glimpse)
-    return any(re.search(r"\d", line) for file in csv_files(glimpse.path)[:1]
+    return any(re.search(r"\d", line) for file in csv_files(glimpse.path)[:FILES]
                for line in Glimpse(file).lines)  # fmt: skip

@@ -69,6 +69,13 @@ def moments(times: Sequence[str]) -> np.ndarray:
         raise ValueError(Sentence(f"{times[0][:40]!r} is not a time; ", AS_ROWS)) from None
 
 
+def are_doubtful(times: Sequence[str]) -> bool:
+    """Are there several dates with a slash, none of which tells which number is the month?"""
+    days = [day for day in map(DAY.fullmatch, times) if day and day[2] == "/" and len(day[1]) < 4]
+    dates = {day.group(1, 3, 4) for day in days}
+    return len(dates) > 1 and all(max(int(a), int(b)) <= 12 for a, b, _ in dates)
+
+
 def _iso(text: str, day: re.Match[str] | None, american: bool) -> str:
     """Return a date or a clock time in the order of ISO 8601; anything else is left as it is."""
     if day is None:

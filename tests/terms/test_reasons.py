@@ -9,7 +9,7 @@ from mvdfq import SequenceClassifier, Symbols, Words
 from mvdfq.classifier import learning
 from mvdfq.terms import standard
 from mvdfq.terms.base import Work
-from mvdfq.terms.baseline import Baselines
+from mvdfq.terms.baseline import Baselines, _in_single
 from mvdfq.terms.filters import FilterTerm
 from mvdfq.terms.words import WordTerm
 from naive import reasons as naive_reasons, terms as naive_views
@@ -287,3 +287,11 @@ def test_the_best_words_of_a_group_are_the_best_of_all_its_words():
         best = np.sort(np.abs(every.totals(0)))[-2:]
         assert_allclose(np.sort(np.abs(some.totals(0)))[-2:], best)
         assert len(some.rows) < len(every.rows)
+
+
+def test_every_half_becomes_the_same_single():
+    halves = np.arange(2**16, dtype=np.uint16).view(np.float16)
+    halves = halves[np.isfinite(halves)]
+    singles = halves.astype(np.float32)
+    assert_array_equal(_in_single(halves).view(np.uint32), singles.view(np.uint32))
+    assert _in_single(singles) is singles

@@ -104,7 +104,7 @@ class View:
     def means(self, means: np.ndarray) -> np.ndarray:
         """Return the means of the baselines, (..., n_columns), given means by class."""
         if means.shape[-1] == 1:
-            return np.repeat(means.astype(np.float32), self.base.shape[1], axis=-1)
+            return np.repeat(_in_single(means), self.base.shape[1], axis=-1)
         mixed = _mixed(means, self.base)
         return np.maximum(mixed, 0, out=mixed)
 
@@ -115,11 +115,22 @@ class View:
 
 def _mixed(values: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """Return ``values @ weights``, in single precision at least; most weights may be 0."""
-    used, dtype = np.flatnonzero(weights.any(axis=1)), np.result_type(values, np.float32)
+    used = np.flatnonzero(weights.any(axis=1))
     flat = values.reshape(-1, values.shape[-1])  # products of stacks of small matrices are slow
-    flat = flat if len(used) == len(weights) else flat[:, used]
-    mixed = flat.astype(dtype, copy=False) @ weights[used].astype(dtype)
-    return mixed.reshape(*values.shape[:-1], -1)
+    flat = _in_single(flat if len(used) == len(weights) else flat[:, used])
+    return (flat @ weights[used].astype(flat.dtype)).reshape(*values.shape[:-1], -1)
+
+
+def _in_single(values: np.ndarray) -> np.ndarray:
+    """Return values, none of them infinite or NaN, in single precision at least.
+
+    Numpy converts halves below 6e-5 one by one. Here the sign, the exponent and the digits of a
+    half move to their places, and a factor corrects the exponent: the same numbers, much faster.
+    """
+    if values.dtype != np.float16:
+        return values.astype(np.result_type(values, np.float32), copy=False)
+    bits = (values.view(np.int16).astype(np.int32) << 13) & -0x70002000
+    return bits.view(np.float32) * np.float32(2.0**112)
 
 
 @dataclass(frozen=True)

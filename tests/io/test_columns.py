@@ -644,3 +644,12 @@ def test_a_folder_whose_first_table_is_empty(tmp_path):
         (tmp_path / "up" / f"{name}.csv").write_text(text)
     with pytest.raises(ReadError, match=r"0\.csv: the file is empty"):
         read(tmp_path)
+
+
+def test_columns_of_a_nested_table_that_are_left_out(tmp_path):
+    path = tmp_path / "nested.json"
+    path.write_text('{"X": [[1, 2], [3, 4, 5]], "y": ["up", "down"]}')
+    told = "columns without series are left out: 'y'; label=NAME reads one of them as labels"
+    assert read(path).remarks == (told,)
+    assert read(path, label="y").y.tolist() == ["up", "down"]
+    assert read(path, label="y").remarks == ()

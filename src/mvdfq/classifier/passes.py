@@ -278,7 +278,7 @@ def _joined(a: Drawn, b: Drawn) -> Drawn:
         )
     classes, places = np.unique(np.concatenate([a.classes, b.classes]), return_inverse=True)
     names = "y", "keys", "places", "lengths", "fingerprints"
-    both = Drawn(
+    joined = Drawn(
         X=a.X.joined(b.X),
         classes=classes,
         counts=np.bincount(places, np.concatenate([a.counts, b.counts])).astype(int),
@@ -286,7 +286,7 @@ def _joined(a: Drawn, b: Drawn) -> Drawn:
         digests=a.digests + b.digests,
         **{name: np.concatenate([getattr(a, name), getattr(b, name)]) for name in names},
     )
-    return _chosen(both, np.argsort(both.keys)[: SAMPLE + HELD_OUT])
+    return _chosen(joined, np.argsort(joined.keys)[: SAMPLE + HELD_OUT])
 
 
 def block_features(

@@ -80,8 +80,8 @@ class Reasons:
         places = "moments" if self.whole.symbols.sampling_rate else "frames, counted from 0,"
         shown = [(self.rows(), places)]
         if self.whole.are_letters:
-            both = ", both strands together" * has_both_strands(self.whole)
-            places = f"regions, positions from 1{both},"
+            strands = ", both strands together" * has_both_strands(self.whole)
+            places = f"regions, positions from 1{strands},"
             shown = [(self.rows(), places), (self.letter_rows(), "words, with positions from 1,")]
         result = []
         for (rows, named), (sign, word) in product(shown, ((1, "for"), (-1, "against"))):

@@ -112,8 +112,8 @@ def parts_of(
 
 def all_shares(terms: list[FittedTerm], channels: list[str]) -> list[np.ndarray]:
     """Return the shares of the channels, and then of the terms, in the rows of each term."""
-    both = [parts_of(terms, channels, by)[1] for by in ("channels", "terms")]
-    return [np.hstack(pair) for pair in zip(*both, strict=True)]
+    shares = [parts_of(terms, channels, by)[1] for by in ("channels", "terms")]
+    return [np.hstack(pair) for pair in zip(*shares, strict=True)]
 
 
 def codes_of(y: np.ndarray, classes: list[Any]) -> np.ndarray:

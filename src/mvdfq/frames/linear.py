@@ -293,6 +293,6 @@ def _is_rounding(data: np.ndarray, mean: np.ndarray, axis: np.ndarray) -> bool:
     """Tell whether the products with an axis cancel but for rounding."""
     largest = np.zeros(2)
     for centred in _centred(data, mean):
-        both = [np.abs(axis @ centred).max(), (np.abs(axis) @ np.abs(centred)).max()]
-        largest = np.maximum(largest, both)
+        sizes = [np.abs(axis @ centred).max(), (np.abs(axis) @ np.abs(centred)).max()]
+        largest = np.maximum(largest, sizes)
     return bool(largest[0] <= SAME * largest[1])

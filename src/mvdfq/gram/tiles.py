@@ -186,7 +186,7 @@ def _run(job: Job, left: Ragged, right: Ragged | None, plan: Plan, kept: "KeptCo
         sides.append((1, right, columns))
     elif rows != columns:
         sides.append((0, left, columns))
-    both = range(len(sides))
+    blocks = range(len(sides))
 
     @cache
     def row(*which: int) -> Row:
@@ -205,10 +205,10 @@ def _run(job: Job, left: Ragged, right: Ragged | None, plan: Plan, kept: "KeptCo
         if isinstance(task, GroupTask) and len(sides) == 1:
             counted = task.counted(row(0))  # one block with itself: counts are needed only once
         elif isinstance(task, GroupTask):
-            first, second = (counted_in(i, t, task) for i in both)
+            first, second = (counted_in(i, t, task) for i in blocks)
             counted = first.joined(second)
         if counted is None:  # only a joined row will do
-            task.add_to(products, row(*both))
+            task.add_to(products, row(*blocks))
         else:
             counted.add_to(products)
     products.finish()

@@ -115,12 +115,13 @@ class Dataset:
             raise ValueError("Strings and numbers cannot be read into one data set.")
         X = self.X + other.X if isinstance(self.X, list) else self.X.joined(other.X)
         ours, theirs = self._columns(), other._columns()
-        both: Any = {name: np.append(ours[name], theirs[name]) for name in ours if name in theirs}
+        shared = [name for name in ours if name in theirs]
+        columns: Any = {name: np.append(ours[name], theirs[name]) for name in shared}
         names = [*self.names, *other.names]
         # Parts of one file share the list of what was skipped: list every problem once.
         skipped = tuple(dict.fromkeys([*self.skipped, *other.skipped]))
         remarks = tuple(dict.fromkeys([*self.remarks, *other.remarks]))
-        return Dataset(X, names=names, skipped=skipped, remarks=remarks, **both)
+        return Dataset(X, names=names, skipped=skipped, remarks=remarks, **columns)
 
     def _columns(self) -> dict[str, Any]:
         """What is known about each sequence, one array per column; unknown columns are left out."""
@@ -133,21 +134,21 @@ def joined_parts(path: Path, parts: Sequence[Dataset], splits: Sequence[str]) ->
     first, *others = parts
     if not others:
         return first
-    both = "the training and the test part"
+    whose = "the training and the test part"
     for other in others:
         if first.X.n_rows != other.X.n_rows:
-            raise ReadError(path, f"{both} have {first.X.n_rows} and {other.X.n_rows} channels")
+            raise ReadError(path, f"{whose} have {first.X.n_rows} and {other.X.n_rows} channels")
         for key in ("channel_names", "symbolic"):
             if getattr(first.X, key) != getattr(other.X, key):
-                raise ReadError(path, f"{both} differ in {key}")
+                raise ReadError(path, f"{whose} differ in {key}")
         rate, other_rate = first.X.sampling_rate, other.X.sampling_rate
         # Rates that are measured by the times of rows differ a little.
         if not np.isclose(rate or 0.0, other_rate or 0.0, rtol=0.1):
             hint = Sentence({"resample": "RATE"}, " brings both parts to one rate")
-            raise ReadError(path, f"{both} differ in sampling_rate: {rate} and {other_rate}", hint)
+            raise ReadError(path, f"{whose} differ in sampling_rate: {rate} and {other_rate}", hint)
         for key in ("y", "groups"):
             if (getattr(first, key) is None) != (getattr(other, key) is None):
-                raise ReadError(path, f"only one of {both} has {key}")
+                raise ReadError(path, f"only one of {whose} has {key}")
     split = np.repeat(np.array(splits), [len(part) for part in parts])
     return replace(reduce(Dataset.joined, parts), split=split)
 

@@ -139,17 +139,17 @@ def verdict(result: Result) -> tuple[str, str]:
     Figures in percent are compared in points, in the reading that comes nearest, in the plain folds
     of the paper. Times are compared by their ratio, counts must be equal.
     """
-    both = [
+    known = [
         (row, row.value, row.published)
         for row in result.rows
         if row.value is not None and row.published is not None
     ]
-    if times := [value / paper for row, value, paper in both if row.metric == SECONDS]:
+    if times := [value / paper for row, value, paper in known if row.metric == SECONDS]:
         words = "is our time as a multiple of the paper's, the median of all rows."
         return f"x {median(times):.2g}", words
-    percents = [each for each in both if each[0].metric not in ("p_value", *COUNTS)]
+    percents = [each for each in known if each[0].metric not in ("p_value", *COUNTS)]
     if not percents:
-        counts = [value == paper for row, value, paper in both if row.metric in COUNTS]
+        counts = [value == paper for row, value, paper in known if row.metric in COUNTS]
         if counts:
             return f"{sum(counts)} of {len(counts)}", "counts are equal to the counts of the paper."
         return "", "None of the figures of this table was computed."

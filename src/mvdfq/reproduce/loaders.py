@@ -206,8 +206,8 @@ def _views(files: list[Path]) -> dict[str, Callable[[], Any]]:
     """Return the views of sound files; a view is read when it is needed."""
 
     def bands() -> Sequences:  # minus their least value: no value is negative
-        both = _features(files, "gtzan+fft64")
-        return Sequences(both.data[-64:] - both.data[-64:].min(), both.offsets)
+        features = _features(files, "gtzan+fft64")
+        return Sequences(features.data[-64:] - features.data[-64:].min(), features.offsets)
 
     return {
         "mfcc": lambda: _features(files, "gtzan"),

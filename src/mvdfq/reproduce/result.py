@@ -103,10 +103,10 @@ def csv_rows(result: Result) -> list[dict[str, Any]]:
     parts = sorted({part for row in result.rows for part in row.seconds})
     rows = []
     for plain in result.to_dict()["rows"]:
-        seconds, both = plain.pop("seconds"), plain.pop("f1") or (None, None)
+        seconds, f1 = plain.pop("seconds"), plain.pop("f1") or (None, None)
         plain["by_seed"] = " ".join(f"{value:.2f}" for value in plain["by_seed"].values())
         del plain["used"]
-        plain |= dict(zip(F1_NAMES, both, strict=True))
+        plain |= dict(zip(F1_NAMES, f1, strict=True))
         plain |= {f"seconds_{part}": seconds.get(part) for part in parts}
         # None and NaN are not known
         rows.append({k: "" if v is None or v != v else v for k, v in plain.items()})

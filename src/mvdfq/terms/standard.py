@@ -199,8 +199,8 @@ class StandardFitting:
             factors = [told * factor, 1 / factor]
             if _is_on_host(z):
                 # one product gives the weights of the words, and their means over the classes
-                both = np.hsplit(z.T @ both_parts, [coefficients.shape[1]])
-                weights, means = (p * f[:, None] for p, f in zip(both, factors, strict=True))
+                products = np.hsplit(z.T @ both_parts, [coefficients.shape[1]])
+                weights, means = (p * f[:, None] for p, f in zip(products, factors, strict=True))
                 means += mean[:, None]
             else:
                 weights, means = on_gpu().learned(z, parts, factors, mean)
@@ -226,14 +226,14 @@ class StandardFitting:
         shape = folds[0].coefficients.shape[1], n_channels
         out = [_zeros((len(fold.check), *shape)) for fold in folds]
         # single precision: the features have no more digits
-        both = np.hstack([fold.coefficients for fold in folds]).astype(np.float32)
+        coefficients = np.hstack([fold.coefficients for fold in folds]).astype(np.float32)
         encoders: Any = None
         for piece, scale, z in self._features():
             if piece.encoders is not encoders:
                 encoders, all_shares = piece.encoders, shares_of(piece.encoders, n_channels)
             shares, size = all_shares[piece.rows], scale.mean.size // len(piece.rows)
             if not _is_on_host(z):
-                sums_of = on_gpu().held_out(z, scale.kept // size, folds, both, shares)
+                sums_of = on_gpu().held_out(z, scale.kept // size, folds, coefficients, shares)
                 for added, sums in zip(out, sums_of, strict=True):
                     added += sums
                 continue
@@ -241,7 +241,7 @@ class StandardFitting:
             starts = np.append(0, np.flatnonzero(np.any(np.diff(shares, axis=0), axis=1)) + 1)
             firsts = np.append(starts, len(shares)) * size
             cuts = list(pairwise(np.searchsorted(scale.kept, firsts).tolist()))
-            learned = np.split(z.T @ both, len(folds), axis=1)
+            learned = np.split(z.T @ coefficients, len(folds), axis=1)
             by_word = shares[scale.kept // size].astype(np.float32)
             for fold, weights, added in zip(folds, learned, out, strict=True):
                 checked = z[fold.check]

@@ -177,8 +177,8 @@ def read_fasta(
         name = None if is_label else record.id
         return Case(residues, find_label(record), name, find_group(record))
 
-    both = partial(both_strands, alphabet=str(alphabet))
-    collect: Any = both if strands == "both" else Strings
+    join = partial(both_strands, alphabet=str(alphabet))
+    collect: Any = join if strands == "both" else Strings
     return gather(source, ((record.line, record) for record in records), read_case, collect)
 
 

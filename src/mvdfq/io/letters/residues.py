@@ -203,11 +203,11 @@ def _looked_up(X: Iterable[str], values: np.ndarray, names: tuple[str, ...]) -> 
     table = np.full((len(values), 128), np.nan, dtype=np.float32)
     known = np.zeros(128, dtype=bool)
     for letter, meaning in [*zip(AMINO_ACIDS, AMINO_ACIDS, strict=True), *ODD.items()]:
-        both = [ord(letter), ord(letter.lower())]
-        known[both] = True
+        codes_of = [ord(letter), ord(letter.lower())]
+        known[codes_of] = True
         if meaning:
             mean = values[:, [AMINO_ACIDS.index(residue) for residue in meaning]].mean(axis=1)
-            table[:, both] = mean[:, np.newaxis]
+            table[:, codes_of] = mean[:, np.newaxis]
     codes = np.frombuffer("".join(strings).encode("utf-32-le"), dtype=np.uint32)
     offsets = offsets_of(map(len, strings))
     codes = np.minimum(codes, table.shape[1] - 1)

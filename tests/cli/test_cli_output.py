@@ -192,8 +192,8 @@ def test_the_same_warning_is_said_once(capsys):
     assert said == "warning: rows [1] are constant\nwarning: another\n"
 
 
-def test_confusions_of_a_thousand_classes(width, capsys):
-    names = [f"class {i}" for i in range(1000)]
-    counts = [[int(j == (i + 1) % 1000) for j in range(1000)] for i in range(1000)]
+def test_confusions_of_hundreds_of_classes(width, capsys):
+    names = [f"class {i}" for i in range(300)]
+    counts = np.roll(np.eye(300, dtype=int), 1, axis=1).tolist()
     width(80)
     assert "the 10 largest confusions" in shown(capsys, names, counts)[0]

@@ -170,7 +170,8 @@ def test_every_command_uses_the_cache(sounds, own_cache, tmp_path, monkeypatch):
     run("predict", model, sounds, "-q", "--n-jobs", 1)
     run("explain", model, first, "-q", "--n-jobs", 1)
     run("evaluate", sounds, "--model", model, "-q", "--n-jobs", 1)
-    run("evaluate", sounds, "--protocol", "2-fold", "-q", "--n-jobs", 1)
+    plain = "--preset", "mvdfqm-spectrum-alt"
+    run("evaluate", sounds, "--protocol", "2-fold", *plain, "-q", "--n-jobs", 1)
     run("gram", sounds, "-o", tmp_path / "K.npy", "-q", "--n-jobs", 1)
     with pytest.raises(pytest.fail.Exception):
         run("predict", model, sounds, "-q", "--n-jobs", 1, "--no-cache")

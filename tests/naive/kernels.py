@@ -342,10 +342,10 @@ def _edge(is_far, near, far):
 def moments(by_frame, shares, width, n):
     """Take the window with the largest sum again and again; leave out windows that overlap."""
     n_rows, n_frames = len(by_frame), len(by_frame[0])
-    n_channels = len(shares[0])
+    rows_of = [[r for r in range(n_rows) if shares[r][c]] for c in range(len(shares[0]))]
     evidence = [
-        [sum(by_frame[r][t] * shares[r][c] for r in range(n_rows)) for t in range(n_frames)]
-        for c in range(n_channels)
+        [sum(by_frame[r][t] * shares[r][c] for r in rows) for t in range(n_frames)]
+        for c, rows in enumerate(rows_of)
     ]
     windows = {
         start: [sum(row[start : start + width]) for row in evidence]
@@ -357,7 +357,7 @@ def moments(by_frame, shares, width, n):
         by_channel = windows[start]
         total = sum(by_channel)
         mine = [max(value if total > 0 else -value, 0) for value in by_channel]
-        ranked = sorted(range(n_channels), key=lambda c: -mine[c])
+        ranked = sorted(range(len(mine)), key=lambda c: -mine[c])
         named = []
         while sum(mine[c] for c in named) < sum(mine) / 2 and len(named) < 3:
             named.append(ranked[len(named)])

@@ -201,10 +201,9 @@ class Stream:
         self._window = None if window is None else frames_of(window, rate, "window")
         self._symbolic = classifier.terms_[0].symbolic_in
         if self._symbolic is None:
-            raise ValueError(
-                "A stream takes numbers or letters, but the classifier was fitted on symbols; "
-                "fit a classifier with symbols=... on numbers or letters."
-            )
+            problem = "A stream takes numbers or letters, but the classifier was fitted on symbols"
+            hint = "fit a classifier with symbols=... on numbers or letters"
+            raise ValueError(f"{problem}; {hint}.")
         self._parts = [np.empty((classifier.n_channels_in_, 0))]
 
     @property
@@ -255,10 +254,8 @@ class Stream:
         if frames.ndim < 2 and (n_channels == 1 or frames.size == n_channels):
             frames = frames.reshape(n_channels, -1)
         if frames.ndim != 2 or len(frames) != n_channels:
-            raise ValueError(
-                f"frames must have shape ({n_channels}, n_frames), got {frames.shape}; the "
-                f"classifier was fitted on {n_channels} channels."
-            )
+            problem = f"frames must have shape ({n_channels}, n_frames), got {frames.shape}"
+            raise ValueError(f"{problem}; the classifier was fitted on {n_channels} channels.")
         frames = frames.astype(float)
         refuse(np.isinf(frames), self._sequence(frames), "is infinite", "NaN marks a missing value")
         return frames

@@ -35,7 +35,6 @@ EXPORTED = {
     "symbols": _exported(symbols, SequenceTransformer),
     "kernel": _exported(kernels, Kernel),
 }
-
 # Parts without a name, and why.
 UNNAMED = {
     "Select": "its channels must be given",
@@ -44,7 +43,6 @@ UNNAMED = {
     "PerGroup": "its quantizer must be given",
     "MismatchPairs": "it is not positive semi-definite; Mismatch is the kernel to use",
 }
-
 # Name -> class, by parameter: "direct" is DirectQuantizer. The paper calls the kernel Spatial SSSK.
 NAMED: dict[str, dict[str, type]] = {
     kind: {name.removesuffix("Quantizer").lower(): classes[name] for name in sorted(classes)
@@ -63,18 +61,13 @@ class SpecError(HintedError, ValueError):
 
 
 class _Misfit(Exception):
-    """What is wrong, the node or the character where it is wrong, and a hint."""
-
-    def __init__(self, problem: str, where: ast.AST | int, hint: str = "") -> None:
-        super().__init__(problem, where, hint)
+    """What is wrong, the node or the character where it is wrong, and maybe a hint."""
 
 
 def call_of(name: str, cls: type) -> str:
     """Return how a part is called, with the defaults of its parameters: ``smooth(window=5)``."""
-    defaults = {key: each.default for key, each in signature(cls).parameters.items()}
-    shown = [
-        key if value is Parameter.empty else f"{key}={value!r}" for key, value in defaults.items()
-    ]
+    usual = ((key, each.default) for key, each in signature(cls).parameters.items())
+    shown = [key if value is Parameter.empty else f"{key}={value!r}" for key, value in usual]
     return f"{name}({', '.join(shown)})" if shown else name
 
 
@@ -93,12 +86,12 @@ def parse(kind: str, text: str) -> Any:
             part.check()
         return part
     except _Misfit as error:
-        problem, where, hint = error.args
+        problem, where, *hint = error.args
     except (ValueError, TypeError) as error:  # of a kernel's parameters
-        problem, where, hint = str(error), 0, ""
+        problem, where, hint = str(error), 0, []
     # the syntax tree counts bytes
     column = where if isinstance(where, int) else len(text.encode()[: where.col_offset].decode())
-    raise SpecError(kind, text, column, problem.removesuffix("."), hint)
+    raise SpecError(kind, text, column, problem.removesuffix("."), *hint)
 
 
 def _tree(text: str) -> ast.expr:

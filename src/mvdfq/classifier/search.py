@@ -73,8 +73,7 @@ class SequenceClassifierCV(CallbackSupportMixin, ClassifierMixin, BaseEstimator)
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Any:
         """Fit every candidate once and keep the best; arguments as in `SequenceClassifier.fit`."""
         start = SequenceClassifier(C="auto") if self.estimator is None else self.estimator
-        results: dict[str, list[Any]]
-        results = {"params": [], "mean_test_score": [], "std_test_score": []}
+        results: dict[str, list[Any]] = {"params": [], "mean_test_score": [], "std_test_score": []}
         best: Any = None
         candidates = self._candidates()
         with Progress.of(self, len(candidates), verbose=False) as progress:
@@ -83,10 +82,9 @@ class SequenceClassifierCV(CallbackSupportMixin, ClassifierMixin, BaseEstimator)
                 with progress.fit_of(candidate, "candidate"):
                     candidate.fit(X, y, sample_weight, groups)
                 if np.isnan(candidate.validation_score_):
-                    raise ValueError(
-                        "The search needs a class with two members, and two groups if groups are "
-                        "given, to make inner folds; add sequences or leave out groups."
-                    )
+                    wanted = "a class with two members, and two groups if groups are given"
+                    hint = "add sequences or leave out groups"
+                    raise ValueError(f"The search needs {wanted}, to make inner folds; {hint}.")
                 results["params"].append({**params, "C": candidate.C_})
                 results["mean_test_score"].append(candidate.validation_score_)
                 results["std_test_score"].append(candidate.validation_std_)

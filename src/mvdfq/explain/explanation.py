@@ -180,14 +180,8 @@ class Explanation:
     def _one_column(
         self, label: Any, margins: np.ndarray, find_evidence: Any, by_term: dict[str, np.ndarray]
     ) -> "Explanation":
-        return replace(
-            self,
-            labels=[label],
-            margins=margins,
-            find_evidence=find_evidence,
-            constant=margins - sum(by_term.values()),
-            by_term=by_term,
-        )
+        seen = {"margins": margins, "find_evidence": find_evidence, "by_term": by_term}
+        return replace(self, labels=[label], constant=margins - sum(by_term.values()), **seen)
 
     def top(self, n: int = 10, label: Any = None) -> list[Reason]:
         """Return the `n` words with the most evidence for or against a class, the largest first.

@@ -78,9 +78,8 @@ def map_of(report: Any) -> Any:
         style = {"color": COLOURS[c % len(COLOURS)], "marker": MARKS[c % len(MARKS)]}
         axes.scatter(columns["x"][members], columns["y"][members], s=16, label=_text(name), **style)
     wrong = columns["truth"] != columns["predicted"]
-    axes.scatter(
-        columns["x"][wrong], columns["y"][wrong], s=70, facecolors="none", edgecolors="black"
-    )
+    ring = {"s": 70, "facecolors": "none", "edgecolors": "black"}
+    axes.scatter(columns["x"][wrong], columns["y"][wrong], **ring)
     first, second = data["map"]["told_apart"]
     axes.set_xlabel(f"axis 1 ({first:.0%} of it is between classes)")
     axes.set_ylabel(f"axis 2 ({second:.0%} of it is between classes)")
@@ -136,8 +135,7 @@ def codebook(quantizer: Any, x: Any, channels: Any = (0, 1)) -> Any:
     left.scatter(words[:, a], words[:, b], marker="x", color="black", label="codewords")
     left.plot(X.data[a], X.data[b], color=COLOURS[0], linewidth=0.7)
     left.scatter(X.data[a], X.data[b], s=12, color=COLOURS[0], label="frames")
-    left.set_xlabel(f"channel {a}")
-    left.set_ylabel(f"channel {b}")
+    left.set(xlabel=f"channel {a}", ylabel=f"channel {b}")
     left.legend(fontsize="x-small")
     _steps(right, codes[None], X.sampling_rate, "codeword")
     return figure
@@ -192,9 +190,8 @@ def evidence(explanation: Any, x: Any, label: Any = None) -> Any:
     shares = sign * explanation.by_channel_frame[column]
     values = check_sequences(x if hasattr(x, "offsets") else [x]).data
     shown = np.sort(np.argsort(-np.abs(shares).sum(axis=1), kind="stable")[:MOST_CHANNELS])
-    figure, axes = _new_figure(
-        9, 1.4 + 0.6 * len(shown), nrows=len(shown) + 1, sharex=True, squeeze=False
-    )
+    rows = {"nrows": len(shown) + 1, "sharex": True, "squeeze": False}
+    figure, axes = _new_figure(9, 1.4 + 0.6 * len(shown), **rows)
     edges, unit = _times(shares.shape[1], explanation.symbols.sampling_rate)
     largest = float(np.abs(shares).max()) or 1.0
     for axis, c in zip(axes[:, 0], shown.tolist(), strict=False):
@@ -227,10 +224,9 @@ def symbols(explanation: Any, label: Any = None) -> Any:
     column, sign = explanation.column(label)
     order = np.argsort(-np.abs(explanation.by_row[column]), kind="stable")
     rows = np.sort(order[:MOST_ROWS])
-    height = 2 + 0.22 * len(rows)
-    figure, (above, below) = _new_figure(
-        10, height + 2, nrows=2, sharex=True, height_ratios=[height, 2]
-    )
+    heights = [2 + 0.22 * len(rows), 2]
+    grid = {"nrows": 2, "sharex": True, "height_ratios": heights}
+    figure, (above, below) = _new_figure(10, sum(heights), **grid)
     edges, unit = _times(explanation.by_time.shape[1], explanation.symbols.sampling_rate)
     _draw_rows(above, explanation, rows, edges)
     _draw_sums(below, edges, sign * explanation.by_time[column])
@@ -290,12 +286,10 @@ def mutations(result: Any) -> Any:
         interpolation="nearest", extent=(first + 0.5, last + 0.5, len(letters) - 0.5, -0.5),
     )  # fmt: skip
     axes.set_yticks(range(len(letters)), letters)
-    axes.set_xlabel("position, counted from 1")
-    axes.set_ylabel("becomes")
+    axes.set(xlabel="position, counted from 1", ylabel="becomes")
     if last - first <= MOST_LETTERS:
-        axes.secondary_xaxis("top").set_xticks(
-            range(first + 1, last + 1), list(result.text[first:last]), fontsize="x-small"
-        )
+        places, shown = range(first + 1, last + 1), list(result.text[first:last])
+        axes.secondary_xaxis("top").set_xticks(places, shown, fontsize="x-small")
     figure.colorbar(drawn, label="change of the decision value")
     figure.suptitle(f"what substitutions add for {result.label}", parse_math=False)
     return figure

@@ -55,10 +55,9 @@ class Strand:
         a, b = change.position, change.position + len(change.ref)
         held = self.text[max(a, 0) : b]
         if a < 0 or b > len(self.text) or held.upper() != change.ref.upper():
-            raise ValueError(
-                f"position {a + 1} must hold {change.ref!r}, but the string of {len(self.text)} "
-                f"letters holds {held!r} there."
-            )
+            wanted = f"position {a + 1} must hold {change.ref!r}"
+            got = f"the string of {len(self.text)} letters holds {held!r} there"
+            raise ValueError(f"{wanted}, but {got}.")
         return self.text[:a] + change.alt + self.text[b:]
 
     def collection(self, texts: Sequence[str]) -> Any:
@@ -158,10 +157,9 @@ def mutate(
     """Return the decision value of a string, and what each change adds to the decision value."""
     size = 2 * len(strand.text) + max((len(change.alt) for change in changes), default=0)
     if size * len(changes) > MOST:
-        raise ValueError(
-            f"{len(changes)} changes of a string of {len(strand.text)} letters are too many to "
-            f"decide; choose a region or fewer variants."
-        )
+        problem = f"{len(changes)} changes of a string of {len(strand.text)} letters"
+        hint = "choose a region or fewer variants"
+        raise ValueError(f"{problem} are too many to decide; {hint}.")
     value = float(decide(strand.collection([strand.text]))[0])
     texts, step = [strand.changed(change) for change in changes], max(BLOCK // size, 1)
     blocks = (texts[a : a + step] for a in range(0, len(texts), step))

@@ -37,10 +37,8 @@ class Layout:
         """Refuse offsets with which compiled loops could not compute."""
         largest = max((*self.offsets, *self.window), default=0)
         if largest >= LARGEST_OFFSET:
-            raise ValueError(
-                f"The offsets of a word must be below 2**31 frames, got {largest}; "
-                f"use smaller offsets or a smaller dilation."
-            )
+            problem = f"The offsets of a word must be below 2**31 frames, got {largest}"
+            raise ValueError(f"{problem}; use smaller offsets or a smaller dilation.")
 
 
 @dataclass(frozen=True)
@@ -175,15 +173,14 @@ def subsets(g: int, kept: Sequence[int], dilation: Any) -> list[list[Layout]]:
 def check_count(n_layouts: int, length: int) -> None:
     """Refuse too many layouts, or too long layouts, before they fill the memory."""
     if n_layouts > MOST_LAYOUTS:
-        raise ValueError(
-            f"These parameters make {n_layouts} layouts, more than the limit of {MOST_LAYOUTS}; "
-            f"a shorter window or fewer gaps make fewer layouts."
+        problem = (
+            f"These parameters make {n_layouts} layouts, more than the limit of {MOST_LAYOUTS}"
         )
+        raise ValueError(f"{problem}; a shorter window or fewer gaps make fewer layouts.")
     if n_layouts * length > MOST_READS:
-        raise ValueError(
-            f"These parameters make layouts that read {n_layouts * length} symbols, more than the "
-            f"limit of {MOST_READS}; shorter words read fewer symbols."
-        )
+        problem = f"These parameters make layouts that read {n_layouts * length} symbols"
+        limit = f"more than the limit of {MOST_READS}"
+        raise ValueError(f"{problem}, {limit}; shorter words read fewer symbols.")
 
 
 def check_window(g: Any, k: Any) -> tuple[int, int]:

@@ -91,10 +91,9 @@ class Words(Kernel):
         layouts = [_check_offsets(offsets) for offsets in self.layouts]
         weights = [1.0] * len(layouts) if self.weights is None else list(self.weights)
         if not layouts or len(weights) != len(layouts) or not all(0 < w < np.inf for w in weights):
-            raise ValueError(
-                f"Words needs at least one layout and one positive weight per layout, "
-                f"got {len(layouts)} layouts and weights={self.weights!r}."
-            )
+            wanted = "at least one layout and one positive weight per layout"
+            got = f"got {len(layouts)} layouts and weights={self.weights!r}"
+            raise ValueError(f"Words needs {wanted}, {got}.")
         pairs = zip(layouts, weights, strict=True)
         return [Group((Layout(offsets, offsets, float(w)),)) for offsets, w in pairs]
 

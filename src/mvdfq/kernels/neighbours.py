@@ -124,12 +124,11 @@ class NeighbourTask:
             n_words = len(gapped.words[0])
             size = n_words * intersection_size(self.length, self.m, row.n_symbols, 0)
             if size > LISTED_WORDS:
-                raise ValueError(
-                    f"Mismatch(k={self.length}, m={self.m}) over {row.n_symbols} symbols has "
-                    f"{size:.0e} neighbours of the {n_words} words that occur, more than the limit "
-                    f"of {LISTED_WORDS:.0e}; pass neighbourhood='observed', a smaller m or a "
-                    f"smaller alphabet."
-                )
+                kernel = f"Mismatch(k={self.length}, m={self.m}) over {row.n_symbols} symbols"
+                problem = f"has {size:.0e} neighbours of the {n_words} words that occur"
+                limit = f"more than the limit of {LISTED_WORDS:.0e}"
+                hint = "pass neighbourhood='observed', a smaller m or a smaller alphabet"
+                raise ValueError(f"{kernel} {problem}, {limit}; {hint}.")
             # by the first symbol, so that one part of the list is in memory at a time
             for first in range(row.n_symbols):
                 near = near_words(gapped.words[0], self.m, row.n_symbols, first)

@@ -109,10 +109,9 @@ class ProfileTask:
         """Yield the counts of all words, in one piece."""
         key_shift = bits(row.n_sequences)
         if bits(row.n_symbols**self.length) + key_shift > KEY_BITS:
-            raise ValueError(
-                f"Profile words of k={self.length} letters out of {row.n_symbols} for "
-                f"{row.n_sequences} sequences do not fit into 64 bits; pass a smaller k."
-            )
+            words = f"Profile words of k={self.length} letters out of {row.n_symbols}"
+            problem = f"{words} for {row.n_sequences} sequences do not fit into 64 bits"
+            raise ValueError(f"{problem}; pass a smaller k.")
         read = row.data, row.data.min(axis=0), row.offsets, self.length, self.sigma, *self.cell
         # once to count the hits, once to write them
         n = kernel_loops.emit_profile(*read, key_shift, np.empty(0, np.uint64))

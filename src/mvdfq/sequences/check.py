@@ -110,11 +110,9 @@ def gather(X: Any, n_channels: int | None = None) -> list[Part]:
         X = np.asanyarray(X)
     check_collection(X)
     if isinstance(X, np.ndarray) and X.dtype.kind not in "OU" and X.ndim not in (2, 3):
-        raise ValueError(
-            f"X must be a list of (n_channels, n_timepoints) arrays, a 3-D array or a 2-D array "
-            f"of univariate sequences, got an array of shape {X.shape}; "
-            f"if X is one sequence, pass [X]. Reshape your data otherwise."
-        )
+        wanted = "a list of (n_channels, n_timepoints) arrays, a 3-D array or a 2-D array"
+        problem = f"X must be {wanted} of univariate sequences, got an array of shape {X.shape}"
+        raise ValueError(f"{problem}; if X is one sequence, pass [X]. Reshape your data otherwise.")
     if isinstance(X, np.ndarray) and X.ndim == 2 and (n_channels or 1) > 1:
         problem = "got a 2-D array, which holds univariate sequences"
         hint = "if X is one sequence of shape (n_channels, n_timepoints), pass [X]"

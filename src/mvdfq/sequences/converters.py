@@ -43,9 +43,8 @@ def from_time_first(X: Any, **options: Any) -> Sequences:
     frames = [as_array(x, i) for i, x in enumerate(X)]
     for i, x in enumerate(frames):
         if x.ndim != 2:
-            raise ValueError(
-                f"Sequence {i} must have shape (n_timepoints, n_channels), got shape {x.shape}."
-            )
+            wanted = "shape (n_timepoints, n_channels)"
+            raise ValueError(f"Sequence {i} must have {wanted}, got shape {x.shape}.")
     if frames and all(hasattr(x, "columns") for x in X):
         first, *others = (list(x.columns) for x in X)
         for i, other in enumerate(others, start=1):
@@ -156,9 +155,8 @@ def _columns(arrays: Mapping[str, np.ndarray], wanted: Sequence[str]) -> dict[st
     """Return the wanted columns; refuse columns of unequal length."""
     for name in wanted:
         if name not in arrays:
-            raise ValueError(
-                f"The table has no column {name!r}; the columns of the table are {sorted(arrays)}."
-            )
+            hint = f"the columns of the table are {sorted(arrays)}"
+            raise ValueError(f"The table has no column {name!r}; {hint}.")
     lengths = {name: len(arrays[name]) for name in wanted}
     if len(set(lengths.values())) > 1:
         raise ValueError(f"The columns of the table differ in length: {lengths}.")
@@ -204,11 +202,10 @@ def _numbers(column: np.ndarray, name: str, values: Sequence[Any] | None) -> np.
     try:
         return column.astype(float)
     except (TypeError, ValueError):
-        raise ValueError(
-            f"Column {name!r} must hold numbers, got dtype {column.dtype}; if the column holds "
-            f"states or words, pass categories=[{name!r}]; if it holds labels, label={name!r}; "
-            f"mvdfq.io.read(table) finds such columns."
-        ) from None
+        problem = f"Column {name!r} must hold numbers, got dtype {column.dtype}"
+        hint = f"if the column holds states or words, pass categories=[{name!r}]; if it holds"
+        hint = f"{hint} labels, label={name!r}; mvdfq.io.read(table) finds such columns"
+        raise ValueError(f"{problem}; {hint}.") from None
 
 
 def _on_grid(rate: float, part: np.ndarray, times: np.ndarray, name: Any) -> np.ndarray:
@@ -270,11 +267,10 @@ def columns_of(table: Any) -> TableColumns:
         frame = narwhals.from_native(table.collect() if hasattr(table, "collect") else table,
                                      eager_only=True)  # fmt: skip
     except TypeError:
-        raise TypeError(
-            f"table must be a data frame or a mapping of column name to values, got "
-            f"{type(table).__name__}; pandas.DataFrame(table) makes a data frame of a list of "
-            f"dicts or of a structured array."
-        ) from None
+        wanted = "a data frame or a mapping of column name to values"
+        hint = "makes a data frame of a list of dicts or of a structured array"
+        problem = f"table must be {wanted}, got {type(table).__name__}"
+        raise TypeError(f"{problem}; pandas.DataFrame(table) {hint}.") from None
     arrays = {}
     for series in frame.iter_columns():
         # a name of several levels is joined with spaces

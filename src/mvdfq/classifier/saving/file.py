@@ -171,10 +171,9 @@ def _description(archive: zipfile.ZipFile, path: Any, limit: int) -> dict[str, A
     if not isinstance(description, dict) or description.get("format") != FORMAT:
         raise ModelFileError(f"{path} is not a model file of mvdfq.")
     if description["schema"] > SCHEMA:
-        raise ModelFileError(
-            f"{path} was written by mvdfq {description.get('mvdfq')}, in a format that version "
-            f"{version_of('mvdfq')} does not know; update mvdfq."
-        )
+        writer, reader = description.get("mvdfq"), version_of("mvdfq")
+        problem = f"in a format that version {reader} does not know; update mvdfq"
+        raise ModelFileError(f"{path} was written by mvdfq {writer}, {problem}.")
     return description
 
 
@@ -184,10 +183,8 @@ def _refuse_constant(text: str) -> None:
 
 def _check_limit(size: int, path: Any, limit: int) -> None:
     if size > limit:
-        raise ModelFileError(
-            f"{path} needs {size} bytes, more than the limit of {limit}; "
-            f"pass a larger memory_limit."
-        )
+        problem = f"{path} needs {size} bytes, more than the limit of {limit}"
+        raise ModelFileError(f"{problem}; pass a larger memory_limit.")
 
 
 def _size(passport: dict[str, Any]) -> int:

@@ -21,7 +21,6 @@ from mvdfq.frames.learned import LearnedError, check_kinds, is_record, require
 
 # Kinds of arrays that hold numbers or text: bool, int, uint, float, str.
 DTYPES = "biufU"
-
 # A model is a tree of about twelve levels; Python's own limit differs by version.
 MOST_DEEP = 200
 # Values of a tree, each counted as often as the tree refers to it: a few bytes can describe tuples
@@ -112,10 +111,8 @@ class TreeWriter:
             # computed on demand; or a fact about the machine, which the next machine may not have
             if name.startswith("_") or name == "engine":
                 continue
-            place = f"{cls.__name__}.{name}"
-            require(
-                _is_attribute(cls, name), f"{place} is not a parameter, and fit does not set it"
-            )
+            place, is_known = f"{cls.__name__}.{name}", _is_attribute(cls, name)
+            require(is_known, f"{place} is not a parameter, and fit does not set it")
             state[name] = self.describe(attribute, place)
         try:
             check_kinds(value)

@@ -14,10 +14,7 @@ from mvdfq.io.dataset import Dataset
 from mvdfq.io.letters import profiles
 from mvdfq.io.letters.fasta import is_fasta, read_fasta
 from mvdfq.io.letters.labels import ROLES, homology_tasks, read_splits
-from mvdfq.io.letters.profiles import (
-    is_profile,
-    read_profiles,
-)
+from mvdfq.io.letters.profiles import is_profile
 from mvdfq.io.letters.residues import (
     AMINO_ACIDS,
     MATRICES,
@@ -29,7 +26,7 @@ from mvdfq.io.letters.residues import (
     substitution_rows,
 )
 from mvdfq.io.reading import read
-from mvdfq.io.source import Glimpse, ReadError
+from mvdfq.io.source import Glimpse, ReadError, Source
 
 # Files of hypothesis' examples overwrite each other, which is what we want.
 fuzz = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -500,6 +497,10 @@ def pssm_text(scores, percent=True):
     return "\n".join([*lines, *statistics, ""])
 
 
+def read_profiles(path, values="log-odds", skip_bad=False):
+    return profiles.read(Source(path, skip_bad), values)
+
+
 def test_pssm_in_our_order(tmp_path):
     scores = np.arange(40).reshape(2, 20) - 20  # two digits and a sign leave no space between
     path = write(tmp_path, pssm_text(scores), "d1.pssm")
@@ -634,7 +635,7 @@ def test_bad_models(tmp_path, chances, writer):
     empty = _empty(tmp_path)
     refused("the folder holds no files", read_profiles, empty)
     assert not looks_like(is_profile, empty)
-    with pytest.raises(ValueError, match="values must be"):
+    with pytest.raises(ValueError, match="profile_values must be"):
         read_profiles(tmp_path, values="bits")
 
 

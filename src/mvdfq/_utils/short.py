@@ -61,6 +61,12 @@ def listed(numbers: Iterable[int], what: str) -> str:
     return f"{what}{'' if len(shown) == 1 else 's'} {', '.join(map(str, shown[:5]))}{more}"
 
 
+def some(names: Sequence[str], most: int = 12) -> str:
+    """Return names in words, at most a dozen of them."""
+    shown = ", ".join(map(repr, names[:most]))
+    return shown if len(names) <= most else f"{shown} and {len(names) - most} more"
+
+
 def table(columns: Sequence[Any], rows: Sequence[Sequence[Any]], caption: str = "") -> str:
     """Return a table as HTML, all text escaped; floats have four significant digits.
 

@@ -156,10 +156,8 @@ def _judged(clf: Any, X: Sequences, unknown: float | None) -> tuple[list[Any], n
     chosen = clf.problems_.predicted(decision)
     typical = None if p is None else p[np.arange(len(p)), chosen]
     strange = np.zeros(len(lost), bool) if typical is None else typical <= unknown
-    labels = [
-        None if nothing else UNKNOWN if odd else label
-        for label, nothing, odd in zip(clf.classes_[chosen].tolist(), lost, strange, strict=True)
-    ]
+    each = zip(clf.classes_[chosen].tolist(), lost, strange, strict=True)
+    labels = [None if nothing else UNKNOWN if odd else label for label, nothing, odd in each]
     return labels, clf.probabilities(decision), typical
 
 

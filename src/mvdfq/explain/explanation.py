@@ -195,10 +195,8 @@ class Explanation:
         total = np.concatenate([np.empty(0), *(block.totals(column) for block in blocks)])
         order = np.argsort(-np.abs(total), kind="stable")[:n]
         places = np.searchsorted(first, order, side="right") - 1
-        return [
-            self._reason(blocks[b], w, column, sign)
-            for b, w in zip(places.tolist(), (order - first[places]).tolist(), strict=True)
-        ]
+        pairs = zip(places.tolist(), (order - first[places]).tolist(), strict=True)
+        return [self._reason(blocks[b], w, column, sign) for b, w in pairs]
 
     def _reason(self, block: WordBlock, w: int, column: int, sign: float) -> Reason:
         """Return word `w` of a block as a reason."""

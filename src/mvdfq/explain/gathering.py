@@ -12,9 +12,6 @@ from mvdfq.symbols.base import side_by_side
 from mvdfq.terms.baseline import Baselines, Evidence, View, WordBlock
 from mvdfq.terms.fitted import FittedTerm
 
-# The margins that a view of one column sees, what finds its evidence, and what each term adds.
-Seen = tuple[np.ndarray, Callable[[], Evidence], dict[str, np.ndarray]]
-
 
 def explanations(
     clf: Any, read: list[Any], predicted: np.ndarray, margins: np.ndarray, sums: Any, curves: Any
@@ -111,7 +108,7 @@ class _ReadSequence:
             sums = [a - t.shift(view) for a, t in zip(sums, self.terms, strict=True)]
         return dict(zip(self.sums, sums, strict=True))
 
-    def _seen_by(self, view: View) -> Seen:
+    def _seen_by(self, view: View) -> tuple[np.ndarray, Callable[[], Evidence], dict[str, Any]]:
         """Return margins, evidence, and what each term adds, as a view of one column sees them."""
 
         def of_term(i: int) -> Evidence:

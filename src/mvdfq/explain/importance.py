@@ -53,10 +53,9 @@ class Importance:
         for k in np.argsort(-self.log_loss[:, 0], kind="stable"):
             rise, low, high = self.log_loss[k]
             drop, least, most = 100 * self.accuracy[k]
-            lines.append(
-                f"{self.names[k]}: log loss {rise:.3f} ({low:.3f} to {high:.3f}), "
-                f"accuracy {drop:.1f} points ({least:.1f} to {most:.1f})"
-            )
+            loss = f"log loss {rise:.3f} ({low:.3f} to {high:.3f})"
+            points = f"accuracy {drop:.1f} points ({least:.1f} to {most:.1f})"
+            lines.append(f"{self.names[k]}: {loss}, {points}")
         return "\n".join(lines)
 
 

@@ -205,10 +205,8 @@ def gather(
 
 def dataset_of(source: Source, cases: Sequence[Case], collect: Collect) -> Dataset:
     """Return the data set of sequences that have names; `collect` makes `X` of their values."""
-    y, groups = (
-        None if all(value is None for value in values) else np.array(values)
-        for values in ([case.label for case in cases], [case.group for case in cases])
-    )
+    columns = [case.label for case in cases], [case.group for case in cases]
+    y, groups = (None if {*values} <= {None} else np.array(values) for values in columns)
     names = _numbered(source, [str(case.name) for case in cases])
     X = collect([case.values for case in cases])
     skipped, remarks = tuple(source.skipped), tuple(source.remarks)

@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 
 from mvdfq._utils.errors import Sentence
+from mvdfq._utils.short import some
 from mvdfq.io.dataset import Dataset
 from mvdfq.io.source import KNOWN, ReadError, Source, compiled
-from mvdfq.io.tables.column_roles import NAMES, Columns, some
+from mvdfq.io.tables.column_roles import NAMES, Columns
 from mvdfq.io.tables.csv_tables import MARKS, is_value, rows_of
 
 Found = list[str | None]

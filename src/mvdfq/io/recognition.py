@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from mvdfq._utils.errors import ParameterError, Sentence
+from mvdfq._utils.short import some
 from mvdfq.io.dataset import Dataset, check_kept, joined_parts
 from mvdfq.io.letters import fasta, profiles
 from mvdfq.io.letters.profiles import is_profile
@@ -17,7 +18,7 @@ from mvdfq.io.sound import audio
 from mvdfq.io.sound.decoding import holds_sound
 from mvdfq.io.source import KNOWN, Glimpse, ReadError, Source, check_inside
 from mvdfq.io.tables import arrays, binary, long_tables, series_rows, ts
-from mvdfq.io.tables.column_roles import COLUMNS, has_layout, some
+from mvdfq.io.tables.column_roles import COLUMNS, has_layout
 from mvdfq.io.tables.csv_tables import TABLES, glimpsed, is_value
 from mvdfq.io.tables.long_tables import is_csv_folder
 

@@ -165,18 +165,15 @@ def subsets(g: int, kept: Sequence[int], dilation: Any) -> list[list[Layout]]:
     dilations = check_several(dilation, "dilation")
     check_count(len(dilations) * sum(comb(g, k) for k in kept), g)
     windows = [tuple(range(0, g * d, d)) for d in dilations]
-    return [
-        [Layout(o, window) for k in kept for o in combinations(window, k)] for window in windows
-    ]
+    return [[Layout(o, w) for k in kept for o in combinations(w, k)] for w in windows]
 
 
 def check_count(n_layouts: int, length: int) -> None:
     """Refuse too many layouts, or too long layouts, before they fill the memory."""
     if n_layouts > MOST_LAYOUTS:
-        problem = (
-            f"These parameters make {n_layouts} layouts, more than the limit of {MOST_LAYOUTS}"
-        )
-        raise ValueError(f"{problem}; a shorter window or fewer gaps make fewer layouts.")
+        limit = f"more than the limit of {MOST_LAYOUTS}"
+        hint = "a shorter window or fewer gaps make fewer layouts"
+        raise ValueError(f"These parameters make {n_layouts} layouts, {limit}; {hint}.")
     if n_layouts * length > MOST_READS:
         problem = f"These parameters make layouts that read {n_layouts * length} symbols"
         limit = f"more than the limit of {MOST_READS}"

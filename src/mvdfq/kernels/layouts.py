@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence, Sized
 from dataclasses import dataclass, replace
-from itertools import product
+from itertools import chain, product
 from typing import Any
 
 import numpy as np
@@ -189,7 +189,7 @@ class Gapped(Kernel):
     def groups(self, n_symbols: int) -> list[Group]:
         """Return one group for each set of kept positions."""
         g, k = check_window(self.g, self.k)
-        return [Group((each,)) for layouts in subsets(g, [k], self.dilation) for each in layouts]
+        return [Group((each,)) for each in chain.from_iterable(subsets(g, [k], self.dilation))]
 
 
 @dataclass(eq=False, repr=False)
@@ -277,11 +277,8 @@ class Wildcard(Kernel):
         """Return one group for each set of kept positions, weighted by its wildcards."""
         k, m = check_mismatches(self.k, self.m)
         decay, kept = check_decay(self.decay), range(k, k - m - 1, -1)
-        return [
-            Group((replace(layout, weight=decay ** (k - len(layout.offsets))),))
-            for layouts in subsets(k, kept, self.dilation)
-            for layout in layouts
-        ]
+        every = chain.from_iterable(subsets(k, kept, self.dilation))
+        return [Group((replace(each, weight=decay ** (k - len(each.offsets))),)) for each in every]
 
 
 def _check_offsets(offsets: Any) -> tuple[int, ...]:

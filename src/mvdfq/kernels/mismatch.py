@@ -101,10 +101,9 @@ class Mismatch(Kernel):
         # with few words, counting the neighbours of all words is cheaper than the closed form
         if self.counts_groups(needs_counts) and n_symbols**self.k > FEW_WORDS:
             return None
-        return [
-            NeighbourTask(self.k, self.m, d, cell, vocabulary.get(d), listed)
-            for cell, d in product(cells, check_several(self.dilation, "dilation"))
-        ]
+        pairs = product(cells, check_several(self.dilation, "dilation"))
+        words = self.k, self.m
+        return [NeighbourTask(*words, d, cell, vocabulary.get(d), listed) for cell, d in pairs]
 
     def own_bytes_per_frame(self, n_symbols: int) -> int:
         """Return the working memory of counting neighbours, for each frame."""

@@ -139,20 +139,15 @@ class NeighbourTask:
         window = tuple(range(0, self.length * self.dilation, self.dilation))
         layouts = [Layout(tuple(window[p] for p in kept), window) for kept in self.kept]
         parts = [next(GroupTask(Group((each,)), self.cell).columns(row)) for each in layouts]
-        counts = [
-            sp.csr_array((p.count, p.sequence, p.indptr), (len(p.words), row.n_sequences))
-            for p in parts
-        ]
+        pairs, n = zip(parts, self.kept, strict=True), row.n_sequences
+        words = [word_codes(part.words, row.base, len(kept)) for part, kept in pairs]
+        counts = [sp.csr_array((p.count, p.sequence, p.indptr), (len(p.words), n)) for p in parts]
         # With the exact distances M_i = C_i - sum_{j<i} comb(k-j, i-j) M_j, the count is
         # M_0 + ... + M_m; the factor of C_i, with i positions left out, is how often it enters.
         most, sizes = self.m - self.length, [len(kept) for kept in self.kept]
         factors = [sum((-1) ** j * comb(n, j) for j in range(most + n + 1)) for n in sizes]
-        return GappedCounts(
-            self.kept,
-            [word_codes(p.words, row.base, len(q)) for p, q in zip(parts, self.kept, strict=True)],
-            np.array(factors, dtype=float),
-            sp.vstack(counts, format="csr"),
-        )
+        stacked = sp.vstack(counts, format="csr")
+        return GappedCounts(self.kept, words, np.array(factors, dtype=float), stacked)
 
     def _exceptional_and_rest(self, gapped: GappedCounts, row: Row) -> Iterator[Columns]:
         """Yield words near several families of windows one by one, then other words by family.

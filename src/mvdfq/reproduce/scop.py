@@ -12,9 +12,9 @@ import numpy as np
 
 from mvdfq.io.letters.fasta import read_records
 from mvdfq.io.letters.labels import ROLES, HomologyTask, homology_tasks, read_splits
-from mvdfq.io.letters.profiles import read_profiles
+from mvdfq.io.letters.profiles import read as read_profiles
 from mvdfq.io.letters.residues import substitution_rows
-from mvdfq.io.source import ReadError, read_lines
+from mvdfq.io.source import ReadError, Source, read_lines
 from mvdfq.reproduce.store import Shelf
 from mvdfq.sequences import Sequences
 
@@ -61,7 +61,7 @@ class ProteinSet:
     def _profiles(self, values: str) -> Sequences:
         """Return the profiles in the order of the proteins, as "log-odds" or "probabilities"."""
         assert self.profiles is not None  # cells of profiles are not run without profiles
-        read = read_profiles(self.profiles, values=values)
+        read = read_profiles(Source(self.profiles), values)
         places = {name: i for i, name in enumerate(read.names)}
         lacking = [name for name in self.names if name not in places]
         if lacking:

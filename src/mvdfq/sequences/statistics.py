@@ -8,13 +8,11 @@ import numpy as np
 
 from mvdfq._engines.choice import on_card
 from mvdfq._utils.checks import ROUNDING
-from mvdfq._utils.short import counted
+from mvdfq._utils.short import counted, some
 from mvdfq.sequences.containers import Sequences
 
 # A value is far outside if its distance from the range is more than so many times the range.
 FAR = 10
-# Channels that a warning names.
-NAMED = 12
 # Two values closer than this share of the largest value are the same value: what a channel leaves
 # after smoothing and slopes has lost some digits. But never more than this share of the range.
 SAME, SMALL = 2.0**-36, 2.0**-12
@@ -87,11 +85,9 @@ def warn_constant(ranges: np.ndarray, names: Sequence[str]) -> None:
     """Warn about constant channels, and name them."""
     constant = constant_channels(ranges)
     if constant.size:
-        warnings.warn(
-            f"The training sequences do not change in {_named(names, constant)}; answers do not "
-            f"depend on a constant channel.",
-            stacklevel=4,
-        )
+        problem = f"The training sequences do not change in {_named(names, constant)}"
+        hint = "answers do not depend on a constant channel"
+        warnings.warn(f"{problem}; {hint}.", stacklevel=4)
 
 
 def warn_outside(X: Sequences, ranges: np.ndarray, names: Sequence[str]) -> None:
@@ -109,16 +105,14 @@ def warn_outside(X: Sequences, ranges: np.ndarray, names: Sequence[str]) -> None
         far |= (X.data[c] < low[c] - room[c]) | (X.data[c] > high[c] + room[c])
     n = np.unique(np.searchsorted(X.offsets, np.flatnonzero(far), side="right")).size
     first = int(np.flatnonzero(outside)[0])
-    span = f"{ranges_here[0, first]:.4g} to {ranges_here[1, first]:.4g}"
-    warnings.warn(
-        f"{n} of {counted(len(X), 'sequence')} hold values far outside the range of training, in "
-        f"{_named(names, np.flatnonzero(outside))}: {names[first]!r} runs from {span}, in training "
-        f"from {low[first]:.4g} to {high[first]:.4g}. Are the units the same?",
-        stacklevel=4,
+    problem = f"{n} of {counted(len(X), 'sequence')} hold values far outside the range of training"
+    here, usual = (
+        f"from {ends[0, first]:.4g} to {ends[1, first]:.4g}" for ends in (ranges_here, ranges)
     )
+    example = f"{names[first]!r} runs {here}, in training {usual}. Are the units the same?"
+    where = _named(names, np.flatnonzero(outside))
+    warnings.warn(f"{problem}, in {where}: {example}", stacklevel=4)
 
 
 def _named(names: Sequence[str], channels: np.ndarray) -> str:
-    more = channels.size - NAMED
-    listed = ", ".join(repr(names[c]) for c in channels[:NAMED])
-    return f"channel{'s' * (channels.size > 1)} {listed}{f' and {more} more' if more > 0 else ''}"
+    return f"channel{'s' * (channels.size > 1)} {some([names[c] for c in channels])}"

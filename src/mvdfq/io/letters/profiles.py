@@ -25,14 +25,13 @@ NUMBER = re.compile(r"-I|[-+]?[0-9]+(?:\.[0-9]*)?(?:[eE][-+]?[0-9]+)?")
 Lines = list[tuple[int, str]]
 
 
-def read_profiles(path: str | Path, *, values: str = "log-odds", skip_bad: bool = False) -> Dataset:
+def read(source: Source, profile_values: str = "log-odds") -> Dataset:
     """Read a file of one or several models, or a folder of files of one format.
 
     If all files lie in sub-folders, the sub-folders are the classes. A name is the path of the file
     within the folder, or the name of the model if the file holds several models.
     """
-    check_choice(values, "values", ("log-odds", "probabilities"))
-    source = Source(Path(path), skip_bad)
+    check_choice(profile_values, "profile_values", ("log-odds", "probabilities"))
     cases: list[Case] = []
     kinds: dict[str, Path] = {}
     root = source.path if source.path.is_dir() else source.path.parent
@@ -59,9 +58,9 @@ def read_profiles(path: str | Path, *, values: str = "log-odds", skip_bad: bool 
     frames = np.concatenate([case.values for case in cases], axis=1, dtype=np.float32)
     offsets = offsets_of(case.values.shape[1] for case in cases)
     X = Sequences(frames, offsets, tuple(AMINO_ACIDS))
-    if "pssm" not in kinds and values == "log-odds":
+    if "pssm" not in kinds and profile_values == "log-odds":
         X = X.with_data(np.log2(np.maximum(X.data, FLOOR) / _background()))
-    elif "pssm" in kinds and values == "probabilities":
+    elif "pssm" in kinds and profile_values == "probabilities":
         X = to_probabilities(X)
     return dataset_of(source, cases, lambda _: X)
 
@@ -82,11 +81,6 @@ def is_profile(glimpse: Glimpse) -> bool:
     except (OSError, ReadError):
         return False
     return profile_kind(first.lines) is not None
-
-
-def read(source: Source, profile_values: str = "log-odds") -> Dataset:
-    """Read the profiles of a source."""
-    return read_profiles(source.path, skip_bad=source.skip_bad, values=profile_values)
 
 
 def _background() -> np.ndarray:

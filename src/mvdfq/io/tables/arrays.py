@@ -14,9 +14,9 @@ import numpy as np
 
 from mvdfq._utils.errors import Sentence
 from mvdfq._utils.files import guarded_array, replacing
+from mvdfq._utils.short import some
 from mvdfq.io.dataset import Dataset, joined_parts
 from mvdfq.io.source import Source, unchanged
-from mvdfq.io.tables.column_roles import some
 from mvdfq.sequences import Sequences, check_sequences
 from mvdfq.sequences.converters import from_time_first
 

@@ -98,10 +98,8 @@ def read_excel(source: Source, **options: Any) -> Dataset:
         with closing(book):
             if len(book.sheetnames) > 1:
                 source.remark(f"sheet {book.sheetnames[0]!r} is read; other sheets are left out")
-            texts = (
-                (i, ["" if value is None else str(value).strip() for value in row])
-                for i, row in enumerate(book.worksheets[0].iter_rows(values_only=True), 1)
-            )
+            sheet = enumerate(book.worksheets[0].iter_rows(values_only=True), 1)
+            texts = ((i, ["" if v is None else str(v).strip() for v in row]) for i, row in sheet)
             rows = ((i, cells) for i, cells in texts if any(cells))
             return table_dataset(source, table_of(source, rows), options)
 

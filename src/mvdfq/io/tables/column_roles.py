@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from mvdfq._utils.errors import Sentence
+from mvdfq._utils.short import some
 from mvdfq.io.source import KNOWN, Glimpse, ReadError, Source
 from mvdfq.io.tables.csv_tables import Names, glimpsed, has_header, is_given, is_value
 from mvdfq.io.tables.times import DATE, epoch_unit, moments, split_unit
@@ -139,12 +140,6 @@ class Columns:
 
 
 COLUMNS = tuple(column.name for column in fields(Columns))
-
-
-def some(names: Sequence[str], most: int = 12) -> str:
-    """Return names in words, at most a dozen of them."""
-    shown = ", ".join(map(repr, names[:most]))
-    return shown if len(names) <= most else f"{shown} and {len(names) - most} more"
 
 
 def _named(source: Source, key: str, wish: str | int, header: Names) -> int:

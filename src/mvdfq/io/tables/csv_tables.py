@@ -196,9 +196,8 @@ def has_names(rows: Sequence[Names]) -> bool:
     """Does the first row hold names? A word above numbers is a name; words above words are not."""
     first = rows[0]
     titles = [name for name, cells in _below(rows) if 2 * sum(map(is_value, cells)) > len(cells)]
-    if counts_up(first[1:] if not first[0] else first):
-        return True
-    return not all(map(is_value, titles or first))
+    numbered = counts_up(first[1:] if not first[0] else first)
+    return numbered or not all(map(is_value, titles or first))
 
 
 def has_header(rows: Sequence[Names], names: Sequence[Any] = ("label",)) -> bool:

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from mvdfq._utils.errors import Sentence, Usual
-from mvdfq._utils.short import counted
+from mvdfq._utils.short import counted, some
 from mvdfq.io.dataset import Dataset
 from mvdfq.io.source import ReadError, Source
-from mvdfq.io.tables.column_roles import Columns, Roles, has_unit_of_time, some
+from mvdfq.io.tables.column_roles import Columns, Roles, has_unit_of_time
 from mvdfq.io.tables.csv_tables import (
     ALMOST,
     DECIMAL_COMMA,

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from mvdfq._utils.errors import Sentence
+from mvdfq._utils.short import some
 from mvdfq.io.dataset import Case, Dataset, dataset_of
 from mvdfq.io.source import Glimpse, ReadError, Source, files_in
 from mvdfq.io.tables.column_roles import (
@@ -20,7 +21,6 @@ from mvdfq.io.tables.column_roles import (
     how_to_name,
     known_places,
     layout_of,
-    some,
 )
 from mvdfq.io.tables.csv_tables import CHUNK, LOOK, METADATA, Batch, table_of
 from mvdfq.io.tables.growing import Growing

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from mvdfq._utils.errors import Sentence, Usual
+from mvdfq._utils.short import some
 from mvdfq.io.dataset import Case, Dataset, gather, read_header
 from mvdfq.io.source import Source
-from mvdfq.io.tables.column_roles import Columns, counts_rows, is_index, some
+from mvdfq.io.tables.column_roles import Columns, counts_rows, is_index
 from mvdfq.io.tables.csv_tables import (
     Commas,
     Names,
@@ -48,10 +49,8 @@ def read_wide(source: Source, table: Any = None, **options: Any) -> Dataset:
     roles["label"] = _label_place(source, columns, roles, sample)
     places = {key: place for key, place in roles.items() if place is not None}
     ends = {0: "first", -1: "last"}
-    apart = (
-        f"{key} {repr(header[place]) if header else ends.get(place, place)}"
-        for key, place in places.items()
-    )
+    shown = {key: repr(header[i]) if header else ends.get(i, i) for key, i in places.items()}
+    apart = [f"{key} {column}" for key, column in shown.items()]
     source.remark(Usual(f"columns: {'; '.join([*apart, 'all others are values'])}"))
     commas, missing = Commas(), {*columns.missing, *map(str, columns.missing)}
     missing |= {float(word) for word in missing if is_number(str(word))}

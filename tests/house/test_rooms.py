@@ -6,6 +6,7 @@ import pickle
 import re
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -28,8 +29,13 @@ def room_of(path):
     return path.relative_to(PACKAGE).with_suffix("").parts[0]
 
 
+@cache
+def tree_of(path):
+    return ast.parse(path.read_text())
+
+
 def imported_modules(path):
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in ast.walk(tree_of(path)):
         if isinstance(node, ast.ImportFrom):
             assert not node.level, f"{path} imports relatively: write the whole name"
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
@@ -78,14 +84,14 @@ def test_no_test_file_imports_another():
 
 def test_the_library_does_not_print():
     for path in SOURCES:
-        for node in ast.walk(ast.parse(path.read_text())):
+        for node in ast.walk(tree_of(path)):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
                 assert node.func.id != "print", f"{path}:{node.lineno} prints"
 
 
 def texts(path):
     """The texts of a file that are not documentation, f-strings with X for their values."""
-    tree = ast.parse(path.read_text())
+    tree = tree_of(path)
     documented = ast.Module | ast.ClassDef | ast.FunctionDef
     skipped = {ast.get_docstring(node, clean=False)
                for node in ast.walk(tree) if isinstance(node, documented)}  # fmt: skip

@@ -223,7 +223,7 @@ def test_the_entries_used_longest_ago_go_first(sounds, tmp_path, monkeypatch):
     store = FeatureCache(folder)
     for age, entry in enumerate(entries(folder)):
         os.utime(entry, (1e9 - age, 1e9 - age))
-    names = [entry.path for entry in store.entries()]
+    names = [path for _, path, _ in store.entries()]
     assert names == entries(folder)[::-1]
     store.load(names[0])  # used again: now the last to go
     size = names[0].stat().st_size

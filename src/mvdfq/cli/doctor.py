@@ -78,7 +78,7 @@ def cache(
 
     place = folder or cache_folder("features")
     entries = FeatureCache(place).entries() if place.is_dir() else []
-    size = sum(entry.size for entry in entries)
+    size = sum(size for _, _, size in entries)
     facts: dict[str, Any] = {"folder": str(place)}
     if action is Action.clear:
         removed = FeatureCache(place).trim(0) if entries else 0
@@ -86,5 +86,5 @@ def cache(
     else:
         facts |= {"recordings": len(entries), "bytes": size, "limit in bytes": size_limit()}
         if entries:
-            facts["oldest use"] = time.strftime("%Y-%m-%d", time.localtime(entries[0].used))
+            facts["oldest use"] = time.strftime("%Y-%m-%d", time.localtime(entries[0][0]))
     show_facts(facts, format)

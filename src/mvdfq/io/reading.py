@@ -166,9 +166,8 @@ def read(
     if record is None:
         return elsewhere.applied(_from_memory(path, columns, strands, source), source)
     options = {key: asked[key] for key in ("recipe", "silence", "cache", "profile_values")}
-    options["time_first"] = time_first or None
-    options["strands"] = None if strands == "one" else strands
-    options = _given(options) | columns
+    usual = {"time_first": time_first or None, "strands": None if strands == "one" else strands}
+    options = _given(options | usual) | columns
     lost = None if "missing" in record.options else options.pop("missing", None)
     for name in options:  # rather than ignore what the user asks for
         if name not in record.options:

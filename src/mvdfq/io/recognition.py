@@ -20,9 +20,10 @@ from mvdfq.io.source import KNOWN, Glimpse, ReadError, Source, check_inside
 from mvdfq.io.tables import arrays, binary, long_tables, series_rows, ts
 from mvdfq.io.tables.column_roles import COLUMNS, has_layout
 from mvdfq.io.tables.csv_tables import TABLES, glimpsed, is_value
-from mvdfq.io.tables.long_tables import is_csv_folder
 
 PART = re.compile(r"(.+)_(train|test)\.(\w++)(\.gz)?", re.IGNORECASE)
+# Files of a folder that are looked at to find out what the folder holds.
+FILES = 20
 
 
 @dataclass(frozen=True)
@@ -53,6 +54,14 @@ class Format:
         if isinstance(self.sniff, re.Pattern):
             return bool(look.content and self.sniff.match(look.content[0]))
         return self.sniff(look)
+
+
+def is_csv_folder(glimpse: Glimpse) -> bool:
+    """Is this one series, or a folder with a table whose first lines hold a number?"""
+    if not glimpse.path.is_dir():
+        return has_layout("one", glimpse)
+    return any(re.search(r"\d", line) for file in long_tables.csv_files(glimpse.path)[:FILES]
+               for line in Glimpse(file).lines)  # fmt: skip
 
 
 SOUND = ("wav", "flac", "ogg", "opus", "mp3", "au", "m4a", "aac")

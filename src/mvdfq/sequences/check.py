@@ -274,9 +274,8 @@ def _check_names(names: Sequence[str] | None) -> tuple[str, ...] | None:
     if names is None:
         return None
     names = tuple(map(str, names))
-    for name, n in Counter(names).items():
-        if n > 1:
-            raise ValueError(f"channel_names must all differ, got {name!r} twice.")
+    for name in (name for name, n in Counter(names).items() if n > 1):
+        raise ValueError(f"channel_names must all differ, got {name!r} twice.")
     return names
 
 

@@ -156,10 +156,9 @@ def _description(archive: zipfile.ZipFile, path: Any, limit: int) -> dict[str, A
     if DESCRIPTION not in archive.namelist():
         raise ModelFileError(f"{path} is not a model file: it has no entry {DESCRIPTION}.")
     for info in archive.infolist():  # other methods need other libraries
-        require(
-            info.compress_type in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED),
-            f"{info.filename} must be stored or deflated, but is compressed in another way",
-        )
+        usual = info.compress_type in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+        problem = f"{info.filename} must be stored or deflated, but is compressed in another way"
+        require(usual, problem)
     size = archive.getinfo(DESCRIPTION).file_size
     most = LARGEST_DESCRIPTION
     require(size <= most, f"the description must be at most {most} bytes, got {size}")

@@ -6,7 +6,7 @@ from contextlib import suppress
 from functools import cache
 from io import BytesIO
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -17,13 +17,12 @@ from mvdfq.io.source import ReadError
 
 DIGEST = 32  # bytes of a SHA-256
 ENDING = ".features"
-# About 100 hours of sound with 13 rows, 100 frames per second.
-LIMIT = "2GiB"
 
 
 def size_limit() -> int:
     """Return the largest size of a cache in bytes, which the variable MVDFQ_CACHE_SIZE changes."""
-    return parse_memory(os.environ.get("MVDFQ_CACHE_SIZE", LIMIT))
+    # 2GiB: about 100 hours of sound with 13 rows, 100 frames per second
+    return parse_memory(os.environ.get("MVDFQ_CACHE_SIZE", "2GiB"))
 
 
 @cache
@@ -32,14 +31,6 @@ def code_key() -> str:
     code = source_digest("mvdfq.io.sound.decoding", "mvdfq.io.sound.recipes")
     packages = [(name, version_of(name)) for name in ("numpy", "scipy", "soundfile")]
     return hashlib.sha256(repr((code, packages)).encode()).hexdigest()[:16]
-
-
-class CacheEntry(NamedTuple):
-    """When an entry was last used, its file, and its size."""
-
-    used: float
-    path: Path
-    size: int
 
 
 class FeatureCache:
@@ -82,24 +73,24 @@ class FeatureCache:
             entry.parent.mkdir(exist_ok=True)
             replace_file(entry, stored)
 
-    def entries(self) -> list[CacheEntry]:
-        """Return all entries, the entry that was used longest ago first."""
+    def entries(self) -> list[tuple[float, Path, int]]:
+        """Return when each entry was last used, its file and its size, in the order of use."""
         entries = []
         for path in self.folder.glob(f"[0-9a-f][0-9a-f]/*{ENDING}"):
             with suppress(OSError):  # another process has removed the entry
                 status = path.stat()
-                entries.append(CacheEntry(status.st_mtime, path, status.st_size))
+                entries.append((status.st_mtime, path, status.st_size))
         return sorted(entries)
 
     def trim(self, most_bytes: int) -> int:
         """Remove the oldest entries until the rest has at most `most_bytes`; return how many."""
         entries = self.entries()
-        total, n_removed = sum(entry.size for entry in entries), 0
-        for entry in entries:
+        total, n_removed = sum(size for _, _, size in entries), 0
+        for _, path, size in entries:
             if total <= most_bytes:
                 break
-            entry.path.unlink(missing_ok=True)
-            total, n_removed = total - entry.size, n_removed + 1
+            path.unlink(missing_ok=True)
+            total, n_removed = total - size, n_removed + 1
         for path in self.folder.glob("[0-9a-f][0-9a-f]/.*.unfinished"):  # of killed processes
             remove_unheld(path)
         return n_removed

@@ -150,7 +150,9 @@ class AudioRecipe:
             # If loudness is cut relative to the loudest frame, all frames must be read first.
             mel.append(logs if self._cuts else self._cepstra(logs))
             if self.fft64:
-                bands.append(self.logarithm(spectral.band_means(power, N_BANDS)))
+                # bin 0, the mean of the signal, is left out
+                groups = power[:, 1:].reshape(len(power), N_BANDS, -1)
+                bands.append(self.logarithm(groups.mean(axis=2)))
         rows = np.empty((self.n_rows, sum(map(len, mel))), dtype=mel[0].dtype)
         cepstra = map(self._cepstra, self.cut(mel)) if self._cuts else mel
         spectral.fill(rows[: self.n_mfcc], cepstra)
@@ -209,7 +211,7 @@ _GTZAN = AudioRecipe(
     sr=22050, n_fft=1024, win_length=551, hop_length=276, window="hamming", center="snip",
     n_mels=40, htk=True, mel_norm=None, log="ln", amin=1e-8, top_db=None,
 )  # fmt: skip
-
+_SPEECH = replace(_GTZAN, sr=16000, n_fft=512, win_length=400, hop_length=160, silence="missing")
 
 #: Recipes by name. ``"gtzan"`` gives the GTZAN features of the paper's experiments,
 #: ``"librosa"`` has librosa's defaults with 13 coefficients.
@@ -219,14 +221,10 @@ _GTZAN = AudioRecipe(
 #: 8 kHz: if all recordings have this rate, no band lies above their highest frequency. Both read
 #: digital silence as missing values; the other two give the numbers of other programs.
 AUDIO_RECIPES = {
-    "default": replace(
-        _GTZAN, sr=16000, n_fft=512, win_length=400, hop_length=160, silence="missing"
-    ),
+    "default": _SPEECH,
     "gtzan": _GTZAN,
     "librosa": AudioRecipe(),
-    "telephone": replace(
-        _GTZAN, sr=8000, n_fft=256, win_length=200, hop_length=80, silence="missing"
-    ),
+    "telephone": replace(_SPEECH, sr=8000, n_fft=256, win_length=200, hop_length=80),
 }
 
 

@@ -36,11 +36,6 @@ def fill(rows: np.ndarray, parts: Iterable[np.ndarray]) -> None:
         start += len(part)
 
 
-def band_means(power: np.ndarray, n_bands: int) -> np.ndarray:
-    """Average bins 1 to the last in groups; bin 0, the mean of the signal, is left out."""
-    return power[:, 1:].reshape(len(power), n_bands, -1).mean(axis=2)
-
-
 @lru_cache(maxsize=16)
 def window_values(window: Any, width: int) -> np.ndarray:
     """Return a window of SciPy, in double precision."""

@@ -30,10 +30,6 @@ LOOK = 100
 DECIMAL_COMMA = re.compile(r"[-+]?(?:\d{1,3}(?:\.\d{3})++|\d*+),\d++(?:[eE][-+]?\d++)?")
 # The comma in 1,234 may separate thousands; in 0,234 and 1234,567 it does not.
 THOUSANDS = re.compile(r"[-+]?[1-9]\d{0,2},\d{3}")
-# 1%, 20 °C, $3, 1 234, 1'234 and 1,234,567: meant as numbers, but not numbers
-ALMOST = re.compile(
-    r"[$\u20ac\u00a3]?+\s*+[-+]?+\d[\d.,'\u2019\s_]*+[%\u2030\u00b0$\u20ac\u00a3]?+[CFK]?+"
-)
 UNITS = KNOWN["units"]  # in seconds
 # A unit in brackets, as a row of units below the header has it.
 UNIT = re.compile(r"[\[(][^\])]{1,20}[\])]")

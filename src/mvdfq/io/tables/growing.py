@@ -1,6 +1,7 @@
 """A long table that grows by chunks; a look at all values finds channels that are none."""
 
 import hashlib
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -14,21 +15,17 @@ from mvdfq._utils.short import counted, some
 from mvdfq.io.dataset import Dataset
 from mvdfq.io.source import ReadError, Source
 from mvdfq.io.tables.column_roles import Columns, Roles, has_unit_of_time
-from mvdfq.io.tables.csv_tables import (
-    ALMOST,
-    DECIMAL_COMMA,
-    LOOK,
-    Commas,
-    floats,
-    is_given,
-    is_number,
-)
+from mvdfq.io.tables.csv_tables import DECIMAL_COMMA, LOOK, Commas, floats, is_given, is_number
 from mvdfq.io.tables.times import AS_ROWS, are_doubtful, at_one_rate, moments, unit_of
 from mvdfq.sequences.converters import channels_first
 
 # Codes of words with several letters begin here: above the codes of all single letters, and
 # still exact as floats.
 WORDS = 1 << 48
+# 1%, 20 °C, $3, 1 234, 1'234 and 1,234,567: meant as numbers, but not numbers
+ALMOST = re.compile(
+    r"[$\u20ac\u00a3]?+\s*+[-+]?+\d[\d.,'\u2019\s_]*+[%\u2030\u00b0$\u20ac\u00a3]?+[CFK]?+"
+)
 # Steps that must rise before a column is called a time: noise does so in one of 1024 columns.
 MIN_STEPS = 10
 # The steps of a clock are that much alike.

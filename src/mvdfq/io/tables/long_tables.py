@@ -13,15 +13,8 @@ import numpy as np
 from mvdfq._utils.errors import Sentence
 from mvdfq._utils.short import some
 from mvdfq.io.dataset import Case, Dataset, dataset_of
-from mvdfq.io.source import Glimpse, ReadError, Source, files_in
-from mvdfq.io.tables.column_roles import (
-    Columns,
-    Roles,
-    has_layout,
-    how_to_name,
-    known_places,
-    layout_of,
-)
+from mvdfq.io.source import ReadError, Source, files_in
+from mvdfq.io.tables.column_roles import Columns, Roles, how_to_name, known_places, layout_of
 from mvdfq.io.tables.csv_tables import CHUNK, LOOK, METADATA, Batch, table_of
 from mvdfq.io.tables.growing import Growing
 from mvdfq.io.tables.series_rows import read_wide
@@ -34,8 +27,7 @@ NO_ROWS = "a header, but no rows"
 Series = tuple[str, Path, Callable[[Source], Any], Mapping[str, str]]
 # What errors call a table that is not a file.
 TABLE = Path("table")
-# Files of a folder that are looked at, and cells, to find out what files and columns are.
-FILES = 20
+# Cells that are looked at to find out what the columns are.
 CELLS = 5000
 
 
@@ -310,11 +302,3 @@ def _roles(growing: Growing, file: Source, table: Any, facts: Mapping[str, str])
     if not channels:
         file.fail("line 1: no column besides times and labels")
     return roles
-
-
-def is_csv_folder(glimpse: Glimpse) -> bool:
-    """Is this one series, or a folder with a table whose first lines hold a number?"""
-    if not glimpse.path.is_dir():
-        return has_layout("one", glimpse)
-    return any(re.search(r"\d", line) for file in csv_files(glimpse.path)[:FILES]
-               for line in Glimpse(file).lines)  # fmt: skip

@@ -203,6 +203,10 @@ def test_a_report_does_not_replace_the_data(tmp_path):
         (["--report", "nowhere/page.html"], "nowhere is not a folder"),
         (["--report", "p.html", "--details", "0"], "--details must be a whole number above 0"),
         (["--report", "p.html", "--protocol", "homology", "--splits", "x"], "does not work with"),
+        (["--remove-channels"], "--remove-channels needs --report."),
+        (["--no-audio"], "--no-audio needs --report."),
+        (["--details", "9"], "--details needs --report."),
+        (["--seed", "-1"], "--seed"),
     ],
 )
 def test_wrong_options_of_a_report_are_named_before_data_are_read(options, message):

@@ -81,6 +81,10 @@ class PageOptions:
         """Raise an error for a page that cannot or must not be written."""
         path, details = self.report, self.details
         if path is None:
+            given = {"details": details != "60", "no-audio": self.no_audio}
+            given["remove-channels"] = self.remove_channels
+            for name in (name for name, is_given in given.items() if is_given):
+                raise Refused(f"--{name} needs --report.", "name a page: --report page.html", USAGE)
             return
         check_output(path, endings=(".html", ".htm"))
         check_name(path.with_suffix(".json"))  # the longest of the names beside the page

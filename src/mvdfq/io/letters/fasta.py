@@ -223,7 +223,7 @@ def _residues(source: Source, record: Record, alphabet: str | None, lower: str) 
     except ValueError as error:
         hint = Sentence("mvdfq.io.read_fasta(alphabet=None) takes any letters")
         if alphabet == "dna":  # both strands are known for DNA and RNA only
-            hint = Sentence("alphabet='rna' takes RNA, ", {"strands": "one"}, " takes proteins")
+            hint = Sentence("DNA is read on both strands, and RNA with alphabet='rna'; no proteins")
         source.fail(f"{where}: {error}", hint)
 
 

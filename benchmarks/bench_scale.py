@@ -3,7 +3,8 @@
 ``python benchmarks/bench_scale.py`` measures everything; ``bench_scale.py grow`` measures one
 section and leaves the other lines of results/scale.csv as they are. The sections:
 
-- ``grow``: kernel matrices and hashed words; fit, predict, page and scan of the default classifier
+- ``grow``: kernel matrices and hashed words
+- ``classifier``: fit, predict, page and scan of the default
 - ``cluster``: a kernel matrix and `fit_blocks` on one and on two Dask workers of one thread
 - ``large``: the matrix of 20 000 sequences of 13 x 500 in a float32 file
 
@@ -212,7 +213,7 @@ def against_all(function, all_cases, part, **given):
         for case in cases:
             case = {**given, **case}
             case["n"] = max(24, round(part * case["n"]))
-            done.append(fresh(function, section="grow", against=against, **case))
+            done.append(fresh(function, against=against, **case))
         sizes = [next(iter(case.values())) for case in cases]
         for lines in zip(*done, strict=True):  # one method, all sizes
             slope = np.polyfit(np.log(sizes), np.log([x["cpu_seconds"] for x in lines]), 1)[0]
@@ -220,10 +221,14 @@ def against_all(function, all_cases, part, **given):
 
 
 def grow(part):
-    """Yield the growth of kernel matrices, hashed words and the default classifier."""
+    """Yield the growth of kernel matrices and hashed words."""
     for method in ("gram", "features"):
-        yield from against_all("counted", CASES, part, n=N, method=method)
-    yield from against_all("classifier", CLASSIFIER_CASES, part, **BASE)
+        yield from against_all("counted", CASES, part, section="grow", n=N, method=method)
+
+
+def of_classifier(part):
+    """Yield the growth of the default classifier."""
+    yield from against_all("classifier", CLASSIFIER_CASES, part, section="classifier", **BASE)
 
 
 def on_cluster(part):
@@ -239,7 +244,7 @@ def large(part):
     yield from fresh("counted", section="large", against="", method="gram", n=n, limit="1.5 GB")
 
 
-SECTIONS = {"grow": grow, "cluster": on_cluster, "large": large}
+SECTIONS = {"grow": grow, "classifier": of_classifier, "cluster": on_cluster, "large": large}
 WORKS = {"counted": counted, "classifier": classifier, "cluster": cluster}
 
 

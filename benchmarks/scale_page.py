@@ -34,7 +34,7 @@ def table(header, rows):
 def growth():
     """Time and memory of the smallest and of the largest size, and the exponent between them."""
     cases = {}
-    for line in lines_of("grow"):
+    for line in [*lines_of("grow"), *lines_of("classifier")]:
         if line["against"] != "workers":
             cases.setdefault((line["method"], line["against"]), []).append(line)
     rows = [

@@ -476,6 +476,16 @@ def test_wrong_arguments_are_named(changes, message):
         mvdfq.report(mvdfq.SequenceClassifier("mvdfqm-sssk", C=1), X, y, **arguments)
 
 
+def test_a_class_that_the_classifier_does_not_know_is_compared_with_known_classes():
+    X, y = mvdfq.make_autoregressive(60, 2, 40, 4, random_state=0)
+    known = np.flatnonzero(y[:40] != 2)
+    clf = mvdfq.SequenceClassifier("mvdfqm-sssk").fit([X[i] for i in known], y[known])
+    page = mvdfq.report(clf, X[40:], y[40:], path=None, details="all").data
+    new = [d for d in page["details"] if page["sequences"]["truth"][d["sequence"]] == 2]
+    assert len(new) == np.count_nonzero(y[40:] == 2) > 0
+    assert all(len({d["for"], d["against"], 2}) == 3 for d in new)
+
+
 def test_other_classifiers_are_refused():
     with pytest.raises(TypeError, match="clf must be a SequenceClassifier, got dict"):
         mvdfq.report({}, [[1.0]], [1])

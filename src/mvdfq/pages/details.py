@@ -63,12 +63,13 @@ def _compared(run: Run, place: int, label: Any, against: Any) -> tuple[int, int]
 
 
 def other_class(run: Run, place: int) -> int:
-    """Return the class to compare with: the true class, or the second most probable class."""
-    if run.truth[place] != run.predicted[place]:
-        return int(run.truth[place])
-    probabilities = run.probabilities[place].copy()
-    probabilities[run.predicted[place]] = -1
-    return int(probabilities.argmax())
+    """Return the class to compare with: the true class, or the second most probable class.
+
+    A true class that the classifier does not know cannot be compared with.
+    """
+    truth, known = int(run.truth[place]), run.known_classes(int(run.fold_of[place]))
+    others = known[known != run.predicted[place]]
+    return truth if truth in others else int(others[run.probabilities[place, others].argmax()])
 
 
 def _detail(

@@ -124,6 +124,10 @@ class Run:
             kept[f] = getattr(clf, "best_estimator_", clf)
         return kept[f]
 
+    def known_classes(self, f: int) -> np.ndarray:
+        """Return the codes of the classes that the classifier of fold `f` knows."""
+        return self._codes([self.recorder.classes[f]])
+
     @property
     def knows_training(self) -> bool:
         """Whether the training sequences of the folds are in `X`."""

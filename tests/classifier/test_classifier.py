@@ -333,9 +333,9 @@ def test_music_by_the_defaults(data_folder):
 def test_letters_of_another_kind_are_remarked():
     strings = ["ACGTACGTACCA", "GGTTGGTTAACC"] * 6
     clf = mvdfq.SequenceClassifier(cv=2).fit(strings, [0, 1] * 6)
-    with pytest.warns(UserWarning, match="1 of 2 sequences hold symbols .* 4 symbols together"):
+    with pytest.warns(UserWarning, match="4 symbols.* in 1 of 2 sequences did not occur"):
         clf.predict(["ACGTACGTACCA", "MKVLAAGIVGLL"])
-    with pytest.warns(UserWarning, match="1 of 1 sequence hold symbols"):
+    with pytest.warns(UserWarning, match="in 1 of 1 sequence did not occur"):
         clf.explain("MKVLAAGIVGLL")
 
 

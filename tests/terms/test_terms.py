@@ -608,6 +608,6 @@ def test_letters_that_are_all_new_have_the_shares_of_the_classes():
     clf = SequenceClassifier(cv=2).fit(texts, [0, 1, 0, 1, 0] * 3)
     with (
         pytest.warns(UserWarning, match="nothing to go by"),
-        pytest.warns(UserWarning, match=r"symbols \('X', 'Y'\) that did not occur in training"),
+        pytest.warns(UserWarning, match=r"4 symbols \('X', 'Y'\) in 1 of 1 sequence did not"),
     ):
         assert_allclose(clf.predict_proba(["XYXY"])[0], [0.6, 0.4])

@@ -259,9 +259,9 @@ def warn_unseen(X: Any, read: list[Any]) -> None:
             letters = sorted({text[place] for place in np.flatnonzero(strange.any(axis=0))})
             where += f" ({', '.join(map(repr, letters[:5]))})"
         warnings.warn(
-            f"{n} of {counted(len(symbols), 'sequence')} hold symbols{where} that did not occur in "
-            f"training, {unseen.sum()} symbols together; the answer rests on the other symbols. Is "
-            f"this the kind of data that the classifier was trained on?",
+            f"{counted(unseen.sum(), 'symbol')}{where} in {n} of "
+            f"{counted(len(symbols), 'sequence')} did not occur in training; the answer rests on "
+            f"the other symbols. Is this the kind of data that the classifier was trained on?",
             stacklevel=5,
         )
         return

@@ -146,27 +146,39 @@ def count_thresholds(values, thresholds, codes, missing):
 
 
 @bare
-def settle_nearest(distances, near, data, words, codes):
-    """Find the nearest codeword in double precision where several are almost equally near.
+def find_nearest(distances, near, data, words, memory, codes):
+    """Write the index of the nearest codeword of every frame; a tie goes to the lowest index.
 
-    `distances` (n_frames, n_words) are rounded, and `codes` are the places of the least distances.
-    Other codewords may be nearest if their distances are larger by at most `near` (n_frames,).
-    `data` is (n_channels, n_frames), `words` (n_words, n_channels). A tie goes to the lowest index.
+    `distances` (n_words, n_frames) are rounded: codewords may be nearest if their distances exceed
+    the least by at most `near` (n_frames,). Where several may be, double precision decides. `data`
+    is (n_channels, n_frames), `words` (n_words, n_channels). `memory` is three arrays (n_frames,):
+    numbers as `distances`, and twice numbers as `codes`, which are 32 bits.
     """
+    least, n_near, total = memory
     for t in range(codes.size):
-        limit, n_near = distances[t, codes[t]] + near[t], np.int32(0)
-        for j in range(distances.shape[1]):  # without branches: one instruction compares many
-            n_near += np.int32(1) if distances[t, j] <= limit else np.int32(0)
-        if n_near < 2:
-            continue
-        least = np.inf
-        for j in range(words.shape[0]):
-            if distances[t, j] <= limit:
+        least[t], n_near[t], total[t] = np.inf, 0, 0
+    # frames are inside, without branches: one instruction compares many
+    for j in range(distances.shape[0]):
+        row = distances[j]
+        for t in range(codes.size):
+            least[t] = row[t] if row[t] < least[t] else least[t]
+    for t in range(codes.size):
+        least[t] += near[t]
+    for j in range(distances.shape[0]):
+        row = distances[j]
+        for t in range(codes.size):
+            is_near = np.int32(1) if row[t] <= least[t] else np.int32(0)
+            n_near[t] += is_near
+            total[t] += is_near * np.int32(j)
+    for t in range(codes.size):
+        codes[t], best = total[t], np.inf  # the index, if one codeword alone is near
+        for j in range(words.shape[0] if n_near[t] > 1 else 0):
+            if distances[j, t] <= least[t]:
                 squares = 0.0
                 for c in range(data.shape[0]):
                     squares += (data[c, t] - words[j, c]) ** 2
-                if squares < least:
-                    least, codes[t] = squares, j
+                if squares < best:
+                    best, codes[t] = squares, j
 
 
 def split_costs(

@@ -11,7 +11,6 @@ import mvdfq
 from commands import run
 from mvdfq.io import AUDIO_RECIPES, read
 from mvdfq.io.inspection import RUN, facts_of, idle_frames
-from mvdfq.io.sound.audio import read_audio
 from mvdfq.io.sound.recipes import audio_recipe
 from mvdfq.sequences import Sequences, offsets_of
 
@@ -79,17 +78,17 @@ def test_silence_is_told_and_can_be_kept(sounds):
         "digital silence in classes: 49.0% of 'bell', 0.0% of 'rain'; "
         "silence='missing' reads these frames as missing values"
     ]
-    kept = read_audio(sounds, silence="keep")
+    kept = read(sounds, silence="keep")
     assert np.isfinite(kept.X.data).all()
     assert "a classifier may tell classes by the silence" in kept.remarks[0]
-    assert not [r for r in read_audio(sounds / "rain").remarks if "silence" in r]
+    assert not [r for r in read(sounds / "rain").remarks if "silence" in r]
 
 
 def test_a_pure_tone_is_no_silence(tmp_path):
     tone = 0.3 * np.sin(2 * np.pi * 400 * np.arange(8000) / 8000)  # a period is 20 samples
     soundfile.write(tmp_path / "tone.wav", tone, 8000)
     for silence in ("missing", "keep"):
-        data = read_audio(tmp_path / "tone.wav", silence=silence)
+        data = read(tmp_path / "tone.wav", silence=silence)
         assert idle_frames(data.X).mean() > 0.9
         assert data.remarks == ()
 

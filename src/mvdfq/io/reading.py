@@ -306,11 +306,7 @@ def _blocks(files: Sequence[Path]) -> list[list[Path]]:
 
 
 def _read_part(
-    root: Path,
-    is_block: bool,
-    states: Mapping[Path, State],
-    format: str | None,
-    options: Mapping[str, Any],
+    root: Path, is_block: bool, states: Mapping[Path, State], format: str | None, options: Mapping
 ) -> Dataset:
     """Read the files of one part, as they were when they were listed."""
     files = list(states)

@@ -9,7 +9,7 @@ import soundfile
 from scipy.io import loadmat
 
 from mvdfq.io.labelling import Elsewhere
-from mvdfq.io.sound.audio import headers, list_audio, read_audio
+from mvdfq.io.sound.audio import headers, list_audio, read as read_audio
 from mvdfq.io.sound.decoding import meant_as_sound, unreadable
 from mvdfq.io.source import ReadError, Source
 from mvdfq.io.tables.arrays import read_archive
@@ -221,7 +221,8 @@ def _features(files: list[Path], recipe: str) -> Sequences:
     """Return the frames in the middle of every file."""
     clips: list[np.ndarray] = []
     for first in range(0, len(files), FILES_AT_A_TIME):
-        part = read_audio(files[first : first + FILES_AT_A_TIME], recipe, n_jobs=-1)
+        some = files[first : first + FILES_AT_A_TIME]
+        part = read_audio(Source(some[0], files=some), recipe, n_jobs=-1)
         n = int(SECONDS * part.X.sampling_rate)
         for x in part.X:
             start = max((x.shape[1] - n) // 2, 0)

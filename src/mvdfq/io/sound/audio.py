@@ -31,26 +31,19 @@ from mvdfq.sequences import Sequences, offsets_of
 FLAT = 1e-3
 
 
-def read_audio(
-    path: Any,
-    recipe: AudioRecipe | str | None = None,
-    *,
-    silence: str | None = None,
-    skip_bad: bool = False,
-    n_jobs: int | None = None,
-    cache: str | Path | None = None,
-    progress: Callable[[int, int], None] | None = None,
+def read(
+    source: Source, recipe: Any = None, silence: Any = None, n_jobs: Any = None, cache: Any = None
 ) -> Dataset:
     """Read sound files as sequences of MFCC, in the order of their names or of `metadata.csv`.
 
-    `path` is a folder with one sub-folder per class, a folder with `metadata.csv`, or files without
-    labels. The first problem is raised: problems of the folder come before problems of files.
+    The source is a folder with one sub-folder per class, a folder with `metadata.csv`, or files
+    without labels. The first problem is raised: problems of the folder come first.
     """
     recipe, workers = audio_recipe(recipe, silence), n_threads(n_jobs)
     store = None if cache is None else FeatureCache(cache)
-    listing = list_audio(path)
-    where = shown(path) if isinstance(path, str | Path) else "the list of files"
-    source = Source(Path(where), skip_bad, progress)
+    listing = list_audio(list(source.files) or source.path)
+    where = "the list of files" if source.files else shown(source.path)
+    source = replace(source, path=Path(where), skipped=[])
     for problem in listing.skipped:
         source.leave_out(problem)
     features = {}
@@ -119,12 +112,6 @@ def audio_features(
     return features
 
 
-def read(source: Source, **options: Any) -> Dataset:
-    """Read the sound files of a source."""
-    path = list(source.files) or source.path
-    return read_audio(path, skip_bad=source.skip_bad, progress=source.progress, **options)
-
-
 def facts_of_audio(
     path: Any, elsewhere: Elsewhere, progress: Report | None, recipe: Any, deep: bool, n_jobs: int
 ) -> dict[str, Any]:
@@ -175,9 +162,6 @@ def list_audio(path: Any) -> Dataset:
     """List sound files with their classes and groups; `X` is an array of their paths."""
     paths = [path] if isinstance(path, str | os.PathLike) else path
     source = Source(Path("."), skip_bad=True)
-    for file in paths:
-        if not isinstance(file, str | os.PathLike):
-            raise TypeError(f"path must hold paths of files, got {type(file).__name__}.")
     listed = [Case(Path(file), name=os.fspath(file)) for file in paths]
     if paths is not path and os.path.isdir(path):
         has_table = os.path.isfile(os.path.join(path, METADATA))

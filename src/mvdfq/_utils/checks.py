@@ -60,10 +60,8 @@ def check_positive(value: Any, name: str) -> float:
 def check_spread(spread: Any, what: str) -> None:
     """Raise an error if a variance is infinite: squares of numbers above 1e154 overflow."""
     if not np.isfinite(spread).all():
-        raise ValueError(
-            f"The numbers of {what} are too large to square (above about 1e150); divide them by a "
-            f"constant, such as the largest number."
-        )
+        problem = f"The numbers of {what} are too large to square (above about 1e150)"
+        raise ValueError(f"{problem}; divide them by a constant, such as the largest number.")
 
 
 def check_decay(value: Any) -> float:

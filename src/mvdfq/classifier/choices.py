@@ -142,10 +142,8 @@ def set_nested(clf: Any, params: dict[str, Any]) -> dict[str, Any]:
             term, _, key = nested.partition("__")
             if term not in known or not key:
                 names = ", ".join(known) or "none: pass terms=mvdfq.preset_terms('numbers') first"
-                raise ValueError(
-                    f"{name} must be terms__NAME__PARAMETER with the name of a term; the terms are "
-                    f"{names}."
-                )
+                problem = f"{name} must be terms__NAME__PARAMETER with the name of a term"
+                raise ValueError(f"{problem}; the terms are {names}.")
             known[term].set_params(**{key: value})
             continue
         part = params.get(kind, getattr(clf, kind, None))

@@ -57,10 +57,8 @@ class Select(SequenceTransformer):
         given = [self.channels] if alone else list(self.channels)
         indices = [channel_index(channel, channel_names(X), "channels") for channel in given]
         if not indices or len(set(indices)) < len(indices):
-            raise ValueError(
-                f"channels must name at least one channel, and each channel once, got "
-                f"{self.channels!r}."
-            )
+            problem = "channels must name at least one channel, and each channel once"
+            raise ValueError(f"{problem}, got {self.channels!r}.")
         self.channels_ = np.array(indices)
 
     def _transform(self, X: Sequences) -> Sequences:

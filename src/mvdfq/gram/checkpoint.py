@@ -258,10 +258,8 @@ class Unfinished:
         if header.startswith(written):  # a new journal, or the process ended while it was created
             path.write_bytes(header)
         elif not written.startswith(header):
-            raise FileExistsError(
-                f"{path} exists, but it is not the journal of this matrix, or it is damaged; move "
-                f"or remove the file."
-            )
+            problem = f"{path} exists, but it is not the journal of this matrix, or it is damaged"
+            raise FileExistsError(f"{problem}; move or remove the file.")
         elif not written.endswith(b"\n"):  # the last line was cut off
             path.write_bytes(written + b"\n")
         self.records = []

@@ -174,16 +174,12 @@ def _alphabet(n_symbols: Any, needed: np.ndarray) -> np.ndarray:
     """Return the alphabet sizes of the rows; refuse less than the codes need."""
     sizes = np.asarray(n_symbols)
     if sizes.dtype.kind not in "iu" or sizes.shape not in ((), needed.shape):
-        raise ValueError(
-            f"n_symbols must be one whole number, or one number per row ({needed.size} rows), "
-            f"got {n_symbols!r}."
-        )
+        problem = f"n_symbols must be one whole number, or one number per row ({needed.size} rows)"
+        raise ValueError(f"{problem}, got {n_symbols!r}.")
     sizes = np.broadcast_to(sizes, needed.shape).astype(np.int64)
     for r in np.flatnonzero(sizes < needed):
-        raise ValueError(
-            f"With n_symbols={sizes[r]}, symbols must be from 0 to {sizes[r] - 1}, but row {r} "
-            f"holds the symbol {needed[r] - 1}."
-        )
+        problem = f"With n_symbols={sizes[r]}, symbols must be from 0 to {sizes[r] - 1}"
+        raise ValueError(f"{problem}, but row {r} holds the symbol {needed[r] - 1}.")
     return sizes
 
 

@@ -291,10 +291,8 @@ class DirectQuantizer(PerChannel):
             ("per_sequence", "gaussian", not self.per_sequence),
         ):
             if not is_default and self.strategy != strategy:
-                raise ValueError(
-                    f"{name}={getattr(self, name)!r} needs strategy={strategy!r}, "
-                    f"got strategy={self.strategy!r}."
-                )
+                problem = f"{name}={getattr(self, name)!r} needs strategy={strategy!r}"
+                raise ValueError(f"{problem}, got strategy={self.strategy!r}.")
         ends: Any = self.range if np.shape(self.range) == (2,) else (None, None)
         fits = all(map(is_number, ends)) and 0 <= ends[0] < ends[1] <= 100
         if self.range is not None and not fits:

@@ -278,10 +278,8 @@ def _named_sets(sets: Any, X: Sequences) -> list[tuple[int, ...]]:
     known_sets = []
     for members in sets:
         if isinstance(members, str) or not isinstance(members, Iterable):
-            raise TypeError(
-                f"sets must be a list of tuples of channels, got {members!r} in it; "
-                f"a set of one channel is ({members!r},)."
-            )
+            problem = f"sets must be a list of tuples of channels, got {members!r} in it"
+            raise TypeError(f"{problem}; a set of one channel is ({members!r},).")
         given = tuple(members)
         indices = tuple(channel_index(j, channel_names(X), "sets") for j in given)
         if not indices or len(set(indices)) < len(indices):

@@ -219,8 +219,6 @@ def _fold(values: np.ndarray) -> np.ndarray:
 
 def _only_letters(X: Sequences) -> Sequences:
     if not X.symbolic_mask.all():
-        raise TypeError(
-            "X must hold strings, got sequences of numbers; "
-            "mvdfq.DirectQuantizer turns numbers into symbols."
-        )
+        problem = "X must hold strings, got sequences of numbers"
+        raise TypeError(f"{problem}; mvdfq.DirectQuantizer turns numbers into symbols.")
     return X

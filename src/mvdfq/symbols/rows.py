@@ -49,10 +49,8 @@ class Rows(Stack):
     def _checked(self, name: str, part: Any) -> Symbols:
         if not isinstance(part, Symbols):
             kind = "numbers" if isinstance(part, Sequences) else type(part).__name__
-            raise TypeError(
-                f"View {name!r} must return Symbols, got {kind}; pass a quantizer or a pipeline "
-                f"that ends in a quantizer."
-            )
+            problem = f"View {name!r} must return Symbols, got {kind}"
+            raise TypeError(f"{problem}; pass a quantizer or a pipeline that ends in a quantizer.")
         return part
 
     def _joined(self, X: Sequences, parts: dict[str, Symbols]) -> Symbols:

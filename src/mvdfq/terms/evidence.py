@@ -168,10 +168,8 @@ def _check_traceable(plan: Plan) -> None:
     if plan.kernel.counts_groups(needs_counts=False):
         hint = f"pass solver='kernel' and manifold=False, or {hint}"
     options = f"manifold={plan.root}, solver={'linear' if plan.listed else 'kernel'!r}"
-    raise ValueError(
-        f"The evidence of {plan.kernel!r} with {options} cannot be traced to frames: this "
-        f"kernel does not count the words of the sequence; {hint}."
-    )
+    problem = f"The evidence of {plan.kernel!r} with {options} cannot be traced to frames"
+    raise ValueError(f"{problem}: this kernel does not count the words of the sequence; {hint}.")
 
 
 def _weights_of_words(term: Any, symbols: Symbols) -> Callable[[int], Callable[..., Weights]]:

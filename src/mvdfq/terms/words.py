@@ -89,10 +89,8 @@ class WordTerm(Term):
     def check(self) -> None:
         """Raise an error for parameters that do not exist or cannot be combined."""
         if not isinstance(self.kernel, Words):
-            raise TypeError(
-                f"kernel of the term {self.name!r} must be mvdfq.Words, which lists layouts, got "
-                f"{self.kernel!r}; mvdfq.PlainTerm takes any kernel."
-            )
+            problem = f"kernel of the term {self.name!r} must be mvdfq.Words, which lists layouts"
+            raise TypeError(f"{problem}, got {self.kernel!r}; mvdfq.PlainTerm takes any kernel.")
         if not isinstance(self.min_share, float | int) or not 0 <= self.min_share < 1:
             raise ValueError(f"min_share must be a number from 0 to 1, got {self.min_share!r}.")
 

@@ -132,10 +132,9 @@ def _opened(file: Path, path: Path) -> int:
         except OSError as error:
             if error.errno in HELD:
                 os.close(number)
-                raise BlockingIOError(
-                    f"{path} is being written by another run; wait for its end, stop it, or name "
-                    f"another output."
-                ) from None
+                problem = f"{path} is being written by another run"
+                hint = "wait for its end, stop it, or name another output"
+                raise BlockingIOError(f"{problem}; {hint}.") from None
             warnings.warn(
                 f"{file.parent} cannot lock files ({error.strerror}); do not start a second run "
                 f"that writes {path.name}.",

@@ -257,10 +257,9 @@ def fit_encoders(parts: list[Any], X: Any, y: np.ndarray) -> tuple[list[Any], An
         if passes(step):
             continue
         if not hasattr(step, "fit") or not hasattr(step, "transform"):
-            raise TypeError(
-                f"{step!r} is not a transformer; pass a name or an object such as mvdfq.Delta() or "
-                f"mvdfq.DirectQuantizer()."
-            )
+            problem = f"{step!r} is not a transformer"
+            hint = "pass a name or an object such as mvdfq.Delta() or mvdfq.DirectQuantizer()"
+            raise TypeError(f"{problem}; {hint}.")
         fitted.append(clone(step))
         X = fitted[-1].fit_transform(X, y)
     return fitted, X

@@ -151,10 +151,9 @@ def check_symbols(X: Any, n_symbols: Any = None) -> Symbols:
     arrays = [x for x, _ in gather(X)]
     for i, x in enumerate(arrays):
         if x.size and x.dtype.kind not in "biu":
-            raise ValueError(
-                f"Symbols must be integers, but sequence {i} holds {x.dtype}; "
-                f"mvdfq.DirectQuantizer turns numbers into symbols, x.astype(int) makes integers."
-            )
+            problem = f"Symbols must be integers, but sequence {i} holds {x.dtype}"
+            hint = "mvdfq.DirectQuantizer turns numbers into symbols, x.astype(int) makes integers"
+            raise ValueError(f"{problem}; {hint}.")
         if x.size and (x.min() < 0 or x.max() >= 2**32 - 1):
             raise ValueError(
                 f"Symbols must be from 0 to 2**32 - 2, but sequence {i} holds symbols "

@@ -149,10 +149,8 @@ def _engine(engine: Any, device: str) -> Engine:
     if not isinstance(engine, str) or "://" in engine:
         return Engine("dask", client=engine)
     if engine not in ENGINES:
-        raise ValueError(
-            f"engine must be one of {ENGINES} or the address of a Dask scheduler such as "
-            f"'tcp://10.0.0.1:8786', got {engine!r}."
-        )
+        known = f"one of {ENGINES} or the address of a Dask scheduler such as 'tcp://10.0.0.1:8786'"
+        raise ValueError(f"engine must be {known}, got {engine!r}.")
     if engine == "auto":
         return Engine("gpu", device) if card_name(device) else CPU
     if engine != "gpu":

@@ -83,20 +83,16 @@ def client_of(engine: Engine) -> Iterator[Any]:
     try:
         from distributed import Client, get_client
     except ImportError:
-        raise ImportError(
-            "a cluster needs dask.distributed, which is not installed: "
-            "pip install 'mvdfq[cluster]'."
-        ) from None
+        problem = "a cluster needs dask.distributed, which is not installed"
+        raise ImportError(f"{problem}: pip install 'mvdfq[cluster]'.") from None
     address = engine.client
     if isinstance(address, str):
         try:
             # the user may have a default client, which must stay the default
             opened = Client(address, set_as_default=False, timeout=CONNECT)
         except (OSError, TimeoutError) as error:
-            raise ConnectionError(
-                f"No Dask scheduler answers at {address}; start one with `dask scheduler`, or "
-                f"check the address."
-            ) from error
+            hint = "start one with `dask scheduler`, or check the address"
+            raise ConnectionError(f"No Dask scheduler answers at {address}; {hint}.") from error
         with opened:
             yield opened
     elif address is not None:

@@ -101,10 +101,8 @@ def roc50(truth: Any, scores: Any, n: int = 50) -> float:
     """
     truth, scores = np.asarray(truth, dtype=bool), np.asarray(scores)
     if truth.all() or not truth.any():
-        raise ValueError(
-            f"truth must hold positives and negatives, got {int(truth.sum())} positives and "
-            f"{int((~truth).sum())} negatives."
-        )
+        got = f"got {int(truth.sum())} positives and {int((~truth).sum())} negatives"
+        raise ValueError(f"truth must hold positives and negatives, {got}.")
     levels, level = np.unique(-scores, return_inverse=True)
     positives, negatives = (np.bincount(level[p], minlength=len(levels)) for p in (truth, ~truth))
     above = np.cumsum(positives) - positives

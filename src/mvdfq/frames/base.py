@@ -205,10 +205,8 @@ def channel_index(channel: Any, names: Sequence[str], parameter: str) -> int:
     is_index = isinstance(channel, Integral) and not isinstance(channel, bool)
     if is_index and 0 <= channel < len(names):
         return int(channel)
-    raise ValueError(
-        f"{parameter} must give channels by index, 0 to {len(names) - 1}, or by name, "
-        f"{list(names)}, got {channel!r}."
-    )
+    wanted = f"channels by index, 0 to {len(names) - 1}, or by name, {list(names)}"
+    raise ValueError(f"{parameter} must give {wanted}, got {channel!r}.")
 
 
 def with_rows(X: Sequences, data: np.ndarray, names: Iterable[str], flags: Any) -> Sequences:

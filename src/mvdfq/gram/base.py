@@ -80,11 +80,11 @@ class SequenceMap(TransformerMixin, BaseEstimator):
         if not issparse(values) or _get_output_config("transform", self)["dense"] == "default":
             return values
         if 8 * values.shape[0] * values.shape[1] > MOST_DENSE:
-            raise ValueError(
-                f"A data frame of {values.shape[0]} x {values.shape[1]} features takes more than "
-                f"2 GiB; pass n_features=1000, or set_output(transform='default') for a sparse "
-                f"matrix."
+            problem = (
+                f"A data frame of {values.shape[0]} x {values.shape[1]} features takes more than"
             )
+            hint = "pass n_features=1000, or set_output(transform='default') for a sparse matrix"
+            raise ValueError(f"{problem} 2 GiB; {hint}.")
         return values.toarray()
 
     def _fit(self, X: Any) -> tuple[Any, ...]:
@@ -157,20 +157,18 @@ class SequenceMap(TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         collection = self._read(X)
         if isinstance(X, np.ndarray) and X.ndim == 2 and self.n_rows_in_ > 1:
-            raise ValueError(
-                f"X is a 2-D array, which means sequences of one row, but {self.n_rows_in_} rows "
-                f"are expected; if X is one sequence, pass [X]."
-            )
+            problem = "X is a 2-D array, which means sequences of one row"
+            hint = f"but {self.n_rows_in_} rows are expected; if X is one sequence, pass [X]"
+            raise ValueError(f"{problem}, {hint}.")
         if collection.n_rows != self.n_rows_in_:
+            problem = f"X has {collection.n_rows} rows"
             raise ValueError(
-                f"X has {collection.n_rows} rows, but {type(self).__name__} was fitted on "
-                f"{self.n_rows_in_}."
+                f"{problem}, but {type(self).__name__} was fitted on {self.n_rows_in_}."
             )
         if isinstance(X, Symbols) and not np.array_equal(X.n_symbols, self.n_symbols_):
-            raise ValueError(
-                f"X has alphabets of {X.n_symbols.tolist()} symbols, but fit had alphabets of "
-                f"{self.n_symbols_.tolist()}; use the same fitted quantizer for both."
-            )
+            new, old = X.n_symbols.tolist(), self.n_symbols_.tolist()
+            problem = f"X has alphabets of {new} symbols, but fit had alphabets of {old}"
+            raise ValueError(f"{problem}; use the same fitted quantizer for both.")
         if isinstance(collection, Symbols):
             # with the alphabets of `fit`, codes beyond them are symbols that `fit` did not see
             # `held`: what is on a card stays there
@@ -194,12 +192,12 @@ class SequenceMap(TransformerMixin, BaseEstimator):
         if constant.all():
             return everything
         if constant.any() and self.constant_rows == "drop":
-            warnings.warn(
-                f"Rows {np.flatnonzero(constant).tolist()} hold at most one symbol in all training "
-                f"sequences and are left out; constant_rows='keep' keeps such rows, 'ignore' "
-                f"leaves such rows out without a warning.",
-                stacklevel=5,
+            problem = "hold at most one symbol in all training sequences and are left out"
+            hint = (
+                "constant_rows='keep' keeps such rows, 'ignore' drops such rows without a warning"
             )
+            rows = np.flatnonzero(constant).tolist()
+            warnings.warn(f"Rows {rows} {problem}; {hint}.", stacklevel=5)
         return everything[~constant]
 
     def _in_use(self, collection: Ragged) -> Ragged:
@@ -223,11 +221,9 @@ def warn_wordless(own: np.ndarray) -> None:
     """Warn about sequences without any word, since their kernel values are 0."""
     empty = np.flatnonzero(own <= 0)
     if empty.size:
-        warnings.warn(
-            f"The kernel finds no word in {listed(empty, 'sequence')} (too short, or too many "
-            f"missing values); all kernel values of such a sequence are 0.",
-            stacklevel=5,
-        )
+        why = "(too short, or too many missing values); all kernel values of such a sequence are 0"
+        where = listed(empty, "sequence")
+        warnings.warn(f"The kernel finds no word in {where} {why}.", stacklevel=5)
 
 
 def are_letters(X: Any) -> bool:
@@ -275,11 +271,9 @@ def _check_options(estimator: SequenceMap, kernel: Kernel) -> None:
     if n_features is not None and check_whole(n_features, "n_features") >= 2**31:
         raise ValueError(f"n_features must be below 2**31, got {n_features}.")
     if not kernel.is_definite:
-        warnings.warn(
-            f"{type(kernel).__name__} is not positive semi-definite, so an SVM may not reach its "
-            f"optimum; mvdfq.Mismatch is positive semi-definite.",
-            stacklevel=5,
-        )
+        problem = f"{type(kernel).__name__} is not positive semi-definite"
+        hint = "so an SVM may not reach its optimum; mvdfq.Mismatch is positive semi-definite"
+        warnings.warn(f"{problem}, {hint}.", stacklevel=5)
 
 
 def _check_together(estimator: SequenceMap, kernel: Kernel) -> None:

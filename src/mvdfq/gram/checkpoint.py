@@ -199,11 +199,9 @@ def spooled(blocks: Iterable[Symbols], folder: Path) -> Symbols:
                 )
             same = block.codes.dtype == first.codes.dtype and block.n_rows == first.n_rows
             if not same or not np.array_equal(block.n_symbols, first.n_symbols):
-                raise ValueError(
-                    f"All blocks must have the rows and alphabets of the first block, "
-                    f"{first.n_symbols.tolist()}, got {block.n_symbols.tolist()}; use one fitted "
-                    f"quantizer."
-                )
+                got = f"{first.n_symbols.tolist()}, got {block.n_symbols.tolist()}"
+                problem = f"All blocks must have the rows and alphabets of the first block, {got}"
+                raise ValueError(f"{problem}; use one fitted quantizer.")
             # frame after frame, since the number of frames of all blocks is not known yet
             np.ascontiguousarray(block.codes.T).tofile(file)
             lengths.append(block.lengths)

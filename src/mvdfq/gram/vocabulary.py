@@ -159,20 +159,19 @@ def portions(
     n_counts, free = density * n_frames, available_memory()
     need = int(n_counts * BYTES_WHILE_JOINED)
     if need > free:  # before memory is spent on a result that cannot fit
-        raise MemoryError(
-            f"X has about {n_counts:.3g} counts, whose features take about {need / 1e9:.3g} GB, "
-            f"but {free / 1e9:.3g} GB of memory are free; transform X in parts, or use a kernel "
-            f"with fewer words."
-        )
+        takes = f"whose features take about {need / 1e9:.3g} GB"
+        problem = f"X has about {n_counts:.3g} counts, {takes}, but {free / 1e9:.3g} GB of memory"
+        hint = "transform X in parts, or use a kernel with fewer words"
+        raise MemoryError(f"{problem} are free; {hint}.")
     # a quarter more, since the sample may hold fewer counts than other sequences
     per_frame = per_task + 1.25 * BYTES_PER_COUNT * density
     offsets, longest = collection.offsets, int(collection.lengths.max(initial=0))
     if longest * per_frame > budget:
-        raise ValueError(
-            f"memory_limit must be at least about {int(longest * per_frame)} bytes, which the "
-            f"features of the longest sequence need, got {budget} bytes; pass a larger "
-            f"memory_limit."
+        wanted = (
+            f"at least about {int(longest * per_frame)} bytes, which the features of the longest"
         )
+        problem = f"memory_limit must be {wanted} sequence need, got {budget} bytes"
+        raise ValueError(f"{problem}; pass a larger memory_limit.")
     cuts, start, n = [], 0, len(offsets) - 1
     while start < n:
         # at least one sequence, however long: `longest` was checked above

@@ -155,10 +155,8 @@ def check_symbols(X: Any, n_symbols: Any = None) -> Symbols:
             hint = "mvdfq.DirectQuantizer turns numbers into symbols, x.astype(int) makes integers"
             raise ValueError(f"{problem}; {hint}.")
         if x.size and (x.min() < 0 or x.max() >= 2**32 - 1):
-            raise ValueError(
-                f"Symbols must be from 0 to 2**32 - 2, but sequence {i} holds symbols "
-                f"from {x.min()} to {x.max()}."
-            )
+            problem = f"sequence {i} holds symbols from {x.min()} to {x.max()}"
+            raise ValueError(f"Symbols must be from 0 to 2**32 - 2, but {problem}.")
     needed = np.zeros(len(arrays[0]), dtype=np.int64)
     for x in arrays:
         # as 64-bit integers: the largest code plus one may not fit the type of the codes

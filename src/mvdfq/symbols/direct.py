@@ -214,11 +214,10 @@ class DirectQuantizer(PerChannel):
         low, high = bounds_of(X)
         largest = MAX_SIZE[self.strategy] / self.margin
         for j in np.flatnonzero(~symbolic & (np.maximum(-low, high) > largest)):
-            raise ValueError(
-                f"Channel {channel_names(X)[j]} holds values from {low[j]:g} to {high[j]:g}: the "
-                f"range is too wide for {self.strategy} bins, at most {largest:g}; "
-                f"divide the channel by a constant."
-            )
+            problem = f"the range is too wide for {self.strategy} bins, at most {largest:g}"
+            values = f"values from {low[j]:g} to {high[j]:g}: {problem}"
+            hint = "divide the channel by a constant"
+            raise ValueError(f"Channel {channel_names(X)[j]} holds {values}; {hint}.")
 
     @property
     def varies(self) -> np.ndarray:

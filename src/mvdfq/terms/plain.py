@@ -151,10 +151,8 @@ class PlainTerm(Term):
         weights, n_rows = self.row_weights, symbols.n_rows
         if weights is not None:
             if n_rows % len(weights):
-                raise ValueError(
-                    f"row_weights must hold a number of weights that divides {n_rows}, the number "
-                    f"of rows, got {len(weights)} weights."
-                )
+                wanted = f"a number of weights that divides {n_rows}, the number of rows"
+                raise ValueError(f"row_weights must hold {wanted}, got {len(weights)} weights.")
             # one weight for each block of rows, such as the rows of one view
             weights = [weight for weight in weights for _ in range(n_rows // len(weights))]
         return {

@@ -230,20 +230,17 @@ def check_targets(
     labels = y.tolist() if y.dtype == object else []
     lacking = [i for i, label in enumerate(labels) if _is_missing(label)]
     if lacking:
-        raise ValueError(
-            f"y must have a label for every sequence, got {y[lacking[0]]!r} for sequence "
-            f"{lacking[0]}; leave such sequences out."
-        )
+        got = f"got {y[lacking[0]]!r} for sequence {lacking[0]}; leave such sequences out"
+        raise ValueError(f"y must have a label for every sequence, {got}.")
     assert_all_finite(y, input_name="y")
     check_classification_targets(y)
     if len(y) != n_sequences:
         raise ValueError(f"y must have {n_sequences} entries, got {len(y)}.")
     weight = _check_sample_weight(sample_weight, y, ensure_non_negative=True)
     if not weight.any() or weight.max() < SMALLEST_WEIGHT:
-        raise ValueError(
-            f"sample_weight must hold a weight of at least {SMALLEST_WEIGHT:g}, got at most "
-            f"{weight.max(initial=0):g}; multiply all weights by the same number."
-        )
+        wanted = f"a weight of at least {SMALLEST_WEIGHT:g}, got at most {weight.max(initial=0):g}"
+        hint = "multiply all weights by the same number"
+        raise ValueError(f"sample_weight must hold {wanted}; {hint}.")
     return y, weight, check_groups(groups, n_sequences)
 
 

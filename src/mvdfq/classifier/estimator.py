@@ -230,10 +230,10 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         with self._fitting() as progress:
             sequences = self._collection(X)
             if not sequences.lengths.any():  # the words that scikit-learn's checks expect
-                raise ValueError(
-                    f"X holds only empty sequences: 0 feature(s) (shape=({len(sequences)}, 0)) "
-                    f"while a minimum of 1 is required."
+                shape = (
+                    f"0 feature(s) (shape=({len(sequences)}, 0)) while a minimum of 1 is required"
                 )
+                raise ValueError(f"X holds only empty sequences: {shape}.")
             training = check_training(self, sequences, y, sample_weight, groups)
             warn_constant(training.ranges, channel_names(training.X))
             self._forget()

@@ -170,11 +170,9 @@ def _check_cuts(
         if groups is not None:
             mixed |= set(np.intersect1d(groups[train], groups[test]).tolist())
     if lacking:
-        warnings.warn(
-            f"The training part of {counted(len(lacking), 'fold')} (the first is {lacking[0]}) "
-            f"lacks a class of the test part: {counted(n_wrong, 'prediction')} cannot be right.",
-            stacklevel=3,
-        )
+        where = f"The training part of {counted(len(lacking), 'fold')} (the first is {lacking[0]})"
+        lost = f"{counted(n_wrong, 'prediction')} cannot be right"
+        warnings.warn(f"{where} lacks a class of the test part: {lost}.", stacklevel=3)
     n_groups = 0 if groups is None else len(np.unique(groups))
     if mixed and n_groups > 1:
         text = f"{len(mixed)} of {n_groups} groups are both in the training part and in the test "

@@ -162,10 +162,9 @@ class SequenceTransformer(TransformerMixin, BaseEstimator):
 
     def _refuse_symbols(self, X: Sequences) -> None:
         for j in np.flatnonzero(X.symbolic_mask):
-            raise ValueError(
-                f"{type(self).__name__} needs numbers, but channel {channel_names(X)[j]} holds "
-                f"symbols; leave out the channel, or use mvdfq.DirectQuantizer, which takes both."
-            )
+            problem = f"needs numbers, but channel {channel_names(X)[j]} holds symbols"
+            hint = "leave out the channel, or use mvdfq.DirectQuantizer, which takes both"
+            raise ValueError(f"{type(self).__name__} {problem}; {hint}.")
 
     def __sklearn_is_fitted__(self) -> bool:
         # `fit` remembers the channels first, and may then refuse the values or a parameter
@@ -287,9 +286,11 @@ def shares_of(parts: Iterable[Any], n_channels: int) -> np.ndarray:
         own = np.asarray(step.channel_shares(), dtype=float)
         sums_to_one = own.ndim == 2 and np.allclose(own.sum(axis=1), 1) and (own >= 0).all()
         if not sums_to_one or own.shape[1] != len(shares):
+            wanted = (
+                f"an array of shape (n_rows, {len(shares)}) with non-negative rows that sum to 1"
+            )
             raise ValueError(
-                f"{name}.channel_shares() must return an array of shape (n_rows, {len(shares)}) "
-                f"with non-negative rows that sum to 1, got shape {own.shape}."
+                f"{name}.channel_shares() must return {wanted}, got shape {own.shape}."
             )
         shares = own @ shares
     return shares

@@ -141,10 +141,9 @@ class SequenceMap(TransformerMixin, BaseEstimator):
             self.kernel_.check_values(sequences)
             return sequences
         if n_symbols is not None and (isinstance(X, Symbols) or self.letters_ is not None):
-            raise ValueError(
-                "n_symbols must be None unless X holds plain integers; a quantizer sets the "
-                "alphabet itself, and mvdfq.Letters(alphabet=...) sets the alphabet of strings."
-            )
+            problem = "n_symbols must be None unless X holds plain integers; a quantizer sets the"
+            hint = "alphabet itself, and mvdfq.Letters(alphabet=...) sets the alphabet of strings"
+            raise ValueError(f"{problem} {hint}.")
         if isinstance(X, Symbols):
             return X
         if are_letters(X) != (self.letters_ is not None):

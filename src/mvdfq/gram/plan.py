@@ -154,10 +154,9 @@ def plan_tiles(
         # halves, rounded up, so that tiles stay alike in size
         size = -(-size // 2)
     if need > budget:
-        raise ValueError(
-            f"memory_limit must be at least about {need} bytes, which the longest pair of "
-            f"sequences needs, got {budget} bytes; pass a larger memory_limit."
-        )
+        wanted = f"at least about {need} bytes, which the longest pair of sequences needs"
+        problem = f"memory_limit must be {wanted}, got {budget} bytes"
+        raise ValueError(f"{problem}; pass a larger memory_limit.")
     # of a symmetric matrix the upper tiles alone
     tiles = [(a, b) for a in rows for b in columns if right is not None or a.start <= b.start]
     return tiles, max(need, 1)

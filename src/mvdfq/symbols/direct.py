@@ -268,11 +268,11 @@ class DirectQuantizer(PerChannel):
         shares = np.where(X.symbolic_mask, 0, outside) / max(codes.shape[1], 1)
         j = int(shares.argmax())
         if shares[j] > cut_off + MANY_OUTSIDE:
-            warnings.warn(
-                f"{shares[j]:.0%} of the values of channel {channel_names(X)[j]} lie outside the "
-                f"range learned in fit; check that training and new values have the same units.",
-                stacklevel=4,
+            problem = (
+                f"{shares[j]:.0%} of the values of channel {channel_names(X)[j]} lie outside the"
             )
+            hint = "check that training and new values have the same units"
+            warnings.warn(f"{problem} range learned in fit; {hint}.", stacklevel=4)
 
     def _check_parameters(self) -> None:
         """Raise an error for wrong parameters, or parameters that do not go together."""

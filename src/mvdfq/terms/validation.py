@@ -281,11 +281,10 @@ def check_groups(groups: Any, n_sequences: int) -> np.ndarray | None:
         raise ValueError(f"groups must have {n_sequences} entries, got {len(groups)}.")
     lacking = [i for i, group in enumerate(groups.tolist()) if _is_missing(group)]
     if lacking:
-        raise ValueError(
-            f"groups must name the group of every sequence, got {len(lacking)} of {n_sequences} "
-            f"without a group (the first is sequence {lacking[0]}, counted from 0); give them "
-            f"groups of their own, or leave out the groups."
-        )
+        first = f"the first is sequence {lacking[0]}, counted from 0"
+        got = f"got {len(lacking)} of {n_sequences} without a group ({first})"
+        hint = "give them groups of their own, or leave out the groups"
+        raise ValueError(f"groups must name the group of every sequence, {got}; {hint}.")
     plain = np.asarray(groups.tolist())
     return plain if plain.ndim == 1 and plain.dtype != object else groups.astype(str)
 

@@ -80,10 +80,8 @@ class Baseline(ClassifierMixin, BaseEstimator):
         hint = f"{name} needs every value, fill it in first"
         refuse(np.isnan(X.data), X, "is missing (NaN)", hint)
         for i in np.flatnonzero(X.lengths < self._shortest()):
-            raise ValueError(
-                f"Sequence {i} has {X.lengths[i]} frames, {name} needs at least "
-                f"{self._shortest()}; leave it out."
-            )
+            problem = f"Sequence {i} has {X.lengths[i]} frames, {name} needs at least"
+            raise ValueError(f"{problem} {self._shortest()}; leave it out.")
         return X
 
 

@@ -61,8 +61,7 @@ class Moment:
     @property
     def what(self) -> str:
         """The letters, or the channels and what they do, in words."""
-        shapes = self.shapes or ("",) * len(self.channels)
-        pairs = zip(self.channels, shapes, strict=True)
+        pairs = zip(self.channels, self.shapes or ("",) * len(self.channels), strict=True)
         parts = [f"{name} {shape}".strip() for name, shape in pairs]
         return self.letters or "; ".join(parts) or "all channels"
 

@@ -122,8 +122,7 @@ def letters_remarks(data: Dataset) -> list[str]:
 
 def _kind_of(letters: set[str]) -> str:
     """Return what letters are; "" for letters of DNA and RNA that lack a base."""
-    allowed = set(ALPHABETS["dna"]) | {"U"}
-    if not letters <= allowed:
+    if not letters <= set(ALPHABETS["dna"]) | {"U"}:
         return "other letters"
     kinds = {"ACGTU": "DNA and RNA", "ACGT": "DNA", "ACGU": "RNA"}
     return next((kind for bases, kind in kinds.items() if set(bases) <= letters), "")

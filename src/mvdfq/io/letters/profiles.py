@@ -56,8 +56,7 @@ def read(source: Source, profile_values: str = "log-odds") -> Dataset:
     if None in labels and any(labels):
         source.fail("some files lie in folders, others beside them", "sort the files by class")
     frames = np.concatenate([case.values for case in cases], axis=1, dtype=np.float32)
-    offsets = offsets_of(case.values.shape[1] for case in cases)
-    X = Sequences(frames, offsets, tuple(AMINO_ACIDS))
+    X = Sequences(frames, offsets_of(case.values.shape[1] for case in cases), tuple(AMINO_ACIDS))
     if "pssm" not in kinds and profile_values == "log-odds":
         X = X.with_data(np.log2(np.maximum(X.data, FLOOR) / _background()))
     elif "pssm" in kinds and profile_values == "probabilities":

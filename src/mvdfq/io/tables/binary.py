@@ -200,8 +200,7 @@ def _check_unpacked(source: Source, file: IO[bytes]) -> int:
     order: Any = {b"IM": "little", b"MI": "big"}.get(file.read(128)[126:128])
     while order and len(tag := file.read(8)) == 8:
         end = file.tell() + (size := int.from_bytes(tag[4:], order))
-        is_packed = int.from_bytes(tag[:4], order) == COMPRESSED
-        packer = zlib.decompressobj() if is_packed else None
+        packer = zlib.decompressobj() if int.from_bytes(tag[:4], order) == COMPRESSED else None
         while size > 0 and (block := file.read(min(size, 1 << 16))):
             size -= len(block)
             while block:

@@ -3,10 +3,12 @@
 import numpy as np
 import pytest
 from scipy.sparse.csgraph import connected_components
+from sklearn.model_selection import StratifiedGroupKFold
 
 import mvdfq
 from mvdfq.terms import relatives as room
 from mvdfq.terms.relatives import relatives
+from mvdfq.terms.validation import QuickFolds
 
 
 def family_values(sizes, rng, bulk=60):
@@ -78,3 +80,16 @@ def test_copies_do_not_make_the_inner_accuracy_better(monkeypatch):
     np.testing.assert_array_equal(  # groups are for inner folds alone
         honest.decision_function(strings), fooled.decision_function(strings)
     )
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_folds_are_those_of_scikit_learn(seed):
+    rng = np.random.default_rng(seed)
+    n, n_classes, n_folds = rng.integers([40, 2, 2], [200, 5, 6])
+    y, groups = rng.integers(0, n_classes, n), rng.integers(0, rng.integers(8, n), n)
+    expected, found = (
+        [check for _, check in folds(n_folds, shuffle=True, random_state=seed).split(y, y, groups)]
+        for folds in (StratifiedGroupKFold, QuickFolds)
+    )
+    for a, b in zip(expected, found, strict=True):
+        np.testing.assert_array_equal(a, b)

@@ -43,6 +43,23 @@ Fold = tuple[np.ndarray, np.ndarray]
 Folds = list[Fold]
 
 
+class QuickFolds(StratifiedGroupKFold):
+    """The folds of scikit-learn, which asks numpy once for each group, not once for each fold."""
+
+    def _find_best_fold(self, y_counts_per_fold, y_cnt, group_y_counts) -> int:
+        """Return the fold in which a group leaves the shares of the classes most even."""
+        n, best = self.n_splits, 0
+        counts = y_counts_per_fold + np.eye(n)[:, :, None] * group_y_counts
+        spreads = (counts / y_cnt).std(axis=1).mean(axis=1).tolist()
+        sizes = y_counts_per_fold.sum(axis=1).tolist()
+        for fold in range(1, n):
+            more, equal = spreads[fold] - spreads[best], 1e-8 + 1e-5 * spreads[best]
+            # of two that are equal but for rounding errors, the smaller fold
+            if more < 0 or (more <= equal and sizes[fold] < sizes[best]):
+                best = fold
+        return best
+
+
 @dataclass(frozen=True)
 class Trained:
     """Trained machines and the scores of inner validation, (n_candidates, n_folds).
@@ -319,7 +336,7 @@ def inner_folds(y: np.ndarray, groups: np.ndarray | None, n_folds: int, random_s
         return []
     # at least two folds, even if a class has one member: such a class is not checked
     n_folds = min(n_folds, n_groups, max(int(np.bincount(y).min()), 2))
-    grouped = StratifiedGroupKFold(n_folds, shuffle=True, random_state=random_state)
+    grouped = QuickFolds(n_folds, shuffle=True, random_state=random_state)
     with warnings.catch_warnings():
         # of a class of one member, which is not checked
         warnings.filterwarnings("ignore", message="The least populated class")
@@ -335,4 +352,8 @@ def _cut(values: Any, rows: np.ndarray, columns: np.ndarray) -> Any:
     # all sequences: no copy of a large matrix
     if len(rows) == len(columns) == len(values):
         return values
-    return values[np.ix_(rows, columns)]
+    cut = np.empty((len(rows), len(columns)), values.dtype)
+    for place, row in zip(cut, rows.tolist(), strict=True):
+        # half the time of values[np.ix_(rows, columns)]
+        values[row].take(columns, out=place, mode="clip")
+    return cut

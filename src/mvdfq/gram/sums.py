@@ -133,7 +133,8 @@ def add_row(out: Gram, plan: Plan, r: int, parts: list[tuple[float, Products]]) 
     for weight, part in parts:
         # in place: each array is as large as a tile
         more = part.values.astype(number, copy=False)
-        more *= number(weight)
+        if weight != 1:
+            more *= number(weight)
         values = more if values is None else np.add(values, more, out=values)
     if plan.normalises_rows:
         scale = plan.row_scale(own, total)

@@ -194,7 +194,9 @@ def _run(job: Job, left: Ragged, right: Ragged | None, plan: Plan, kept: "KeptCo
         return plan.kernel.row([sides[i][1][sides[i][2]] for i in which], r)
 
     def counted_in(i: int, t: int, task: GroupTask) -> Counted:
-        number, _, cut = sides[i]
+        number, collection, cut = sides[i]
+        if right is None and cut == slice(0, len(collection)):  # the only tile
+            return task.counted(row(i))
         return kept.get((number, cut.start, r, t), lambda: task.counted(row(i)))
 
     sizes = [cut.stop - cut.start for _, _, cut in sides]
@@ -202,11 +204,9 @@ def _run(job: Job, left: Ragged, right: Ragged | None, plan: Plan, kept: "KeptCo
     products = Products(sizes[0], first_right, sum(sizes), plan.root)
     for t, task in tasks:
         counted = None
-        if isinstance(task, GroupTask) and len(sides) == 1:
-            counted = task.counted(row(0))  # one block with itself: counts are needed only once
-        elif isinstance(task, GroupTask):
-            first, second = (counted_in(i, t, task) for i in blocks)
-            counted = first.joined(second)
+        if isinstance(task, GroupTask):
+            parts = [counted_in(i, t, task) for i in blocks]
+            counted = parts[0] if len(parts) == 1 else parts[0].joined(parts[1])
         if counted is None:  # only a joined row will do
             task.add_to(products, row(*blocks))
         else:

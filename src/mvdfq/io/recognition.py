@@ -19,7 +19,7 @@ from mvdfq.io.sound.decoding import holds_sound
 from mvdfq.io.source import KNOWN, Glimpse, ReadError, Source, check_inside
 from mvdfq.io.tables import arrays, binary, long_tables, series_rows, ts
 from mvdfq.io.tables.column_roles import COLUMNS, has_layout
-from mvdfq.io.tables.csv_tables import glimpsed, is_value
+from mvdfq.io.tables.csv_tables import TABLES, glimpsed, is_value
 
 PART = re.compile(r"(.+)_(train|test)\.(\w++)(\.gz)?", re.IGNORECASE)
 # Files of a folder that are looked at to find out what the folder holds.
@@ -38,15 +38,12 @@ class Format:
     # Reads a `Source`; the options of `mvdfq.io.read` that it understands are its keywords.
     read: Callable[..., Dataset]
     options: tuple[str, ...] = ()
+    # Endings of file names. The ending decides only if no format recognises the content.
+    extensions: tuple[str, ...] = ()
     # Whether a data set may be divided into ``X_TRAIN`` and ``X_TEST``.
     is_series: bool = True
     # Whether the reader takes several files in one call, as `Source.files`.
     takes_many: bool = False
-
-    @property
-    def endings(self) -> list[str]:
-        """The endings of the names of files."""
-        return KNOWN["endings"][self.name]
 
     def shows(self, look: Glimpse) -> bool:
         """Does the beginning of a file show this format?"""
@@ -67,26 +64,31 @@ def is_csv_folder(glimpse: Glimpse) -> bool:
                for line in Glimpse(file).lines)  # fmt: skip
 
 
+SOUND = ("wav", "flac", "ogg", "opus", "mp3", "au", "m4a", "aac")
+RECIPE = ("recipe", "silence", "cache", "n_jobs")
+LETTERS = ("fasta", "fa", "faa", "fna", "fastq", "fq", "gb", "gbk", "sto")
+PROFILES = ("pssm", "hmm", "hhm")
+HEADER = ("label", "group", "strands")
 ARRAYS = ("time_first", "label", "group")
 WIDE = ("label", "id", "group", "missing")
 FOLDER = (*(name for name in COLUMNS if name != "id"), "elsewhere")
 # In the order in which they are tried: a long table is also a wide table.
 RECORDS: list[Format] = [
-    Format("audio", holds_sound, audio.read, ("recipe", "silence", "cache", "n_jobs"), False, True),
-    Format("fasta", fasta.is_fasta, fasta.read, ("label", "group", "strands"), False, True),
-    Format("profiles", is_profile, profiles.read, ("profile_values",), False),
-    Format("ts", ts.KEY, ts.read_ts),
-    Format("arff", series_rows.KEY, series_rows.read_arff, ("label",)),
-    Format("npz", ".npy", arrays.read_npz, ARRAYS),
-    Format("npy", b"\x93NUMPY", arrays.read_npy, ARRAYS[:1]),
-    Format("mat", b"MATLAB 5.0", binary.read_mat, ARRAYS),
-    Format("parquet", b"PAR1", binary.read_arrow, COLUMNS),
-    Format("feather", b"ARROW1", binary.read_arrow, COLUMNS),
-    Format("xlsx", "xl/workbook.xml", binary.read_excel, COLUMNS),
-    Format("json", binary.is_json, binary.read_json, COLUMNS),
-    Format("long-csv", partial(has_layout, "long"), long_tables.read_long, COLUMNS),
-    Format("wide-csv", partial(has_layout, "wide"), series_rows.read_wide, WIDE),
-    Format("csv-folder", is_csv_folder, long_tables.read_csv_folder, FOLDER, True, True),
+    Format("audio", holds_sound, audio.read, RECIPE, SOUND, False, True),
+    Format("fasta", fasta.is_fasta, fasta.read, HEADER, LETTERS, False, True),
+    Format("profiles", is_profile, profiles.read, ("profile_values",), PROFILES, False),
+    Format("ts", ts.KEY, ts.read_ts, (), ("ts",)),
+    Format("arff", series_rows.KEY, series_rows.read_arff, ("label",), ("arff",)),
+    Format("npz", ".npy", arrays.read_npz, ARRAYS, ("npz",)),
+    Format("npy", b"\x93NUMPY", arrays.read_npy, ARRAYS[:1], ("npy",)),
+    Format("mat", b"MATLAB 5.0", binary.read_mat, ARRAYS, ("mat",)),
+    Format("parquet", b"PAR1", binary.read_arrow, COLUMNS, ("parquet",)),
+    Format("feather", b"ARROW1", binary.read_arrow, COLUMNS, ("feather",)),
+    Format("xlsx", "xl/workbook.xml", binary.read_excel, COLUMNS, ("xlsx",)),
+    Format("json", binary.is_json, binary.read_json, COLUMNS, ("json", "jsonl", "ndjson")),
+    Format("long-csv", partial(has_layout, "long"), long_tables.read_long, COLUMNS, TABLES),
+    Format("wide-csv", partial(has_layout, "wide"), series_rows.read_wide, WIDE, TABLES),
+    Format("csv-folder", is_csv_folder, long_tables.read_csv_folder, FOLDER, (), True, True),
 ]
 FORMATS = tuple(record.name for record in RECORDS)
 # Floats hold every whole number below this number.
@@ -140,7 +142,7 @@ def find_format(
         if record.is_series and record.shows(part):
             return record
     ending = part.path.name.lower().removesuffix(".gz").rpartition(".")[2]
-    by_name = [record for record in RECORDS if ending in record.endings]
+    by_name = [record for record in RECORDS if ending in record.extensions]
     if len(by_name) == 1 and part.path.is_file():
         return by_name[0]  # its reader will say what is wrong
     raise _not_recognised(part.path, ", ".join(named))
@@ -187,7 +189,7 @@ def parts_of(path: Path, record: Format | None = None) -> list[Path]:
     if path.is_dir():  # a data set and its variants lie in the folder of its name
         name = next(iter(stems)) if len(stems) == 1 else path.resolve().name
     for known in (record, *(known for known in RECORDS if known.is_series)):
-        for ending in known.endings if known else ():
+        for ending in known.extensions if known else ():
             if (name, ending) in pairs:
                 return pairs[name, ending]
     if not path.is_dir():
@@ -218,7 +220,7 @@ def read_paths(
     if record.takes_many and len(paths) > 1 and not any(map(Path.is_dir, paths)):
         return read_file(record, replace(source, files=paths), options)
     # A folder of tables is one data set, even if two of its tables look like a pair.
-    may_be_two = record.is_series and bool(record.endings)
+    may_be_two = record.is_series and bool(record.extensions)
     datasets: list[Dataset] = []
     kind = record
     for path in paths:

@@ -17,6 +17,8 @@ MISSING = frozenset(["", "?", "na", "n/a", "#n/a", "nan", "null"])
 COUNT = re.compile("[0-9]{1,18}")
 # The table that says what the files of a folder are.
 METADATA = "metadata.csv"
+# How the names of tables end.
+TABLES = ("csv", "tsv", "txt")
 CHUNK = 20_000  # rows turned into numbers at a time
 # What separates cells. The order decides between marks that separate the same numbers.
 MARKS = "\t;|, "

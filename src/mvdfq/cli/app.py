@@ -62,7 +62,6 @@ class Group(_Flags, TyperGroup):
 app = typer.Typer(
     name="mvdfq",
     cls=Group,
-    help="Classify sequences: folders of audio, sensor recordings, series, proteins.",
     epilog=EPILOG,
     no_args_is_help=True,
     pretty_exceptions_enable=False,

@@ -9,13 +9,6 @@ from mvdfq.cli.output import Format, command_line, note, show_json, show_text, t
 # The default, and some methods of the paper by their names.
 PRESETS = [None, "mvdfq-sssk", "mvdfqm-sssk", "hashingm-sssk", "vqm-spectrum-alt"]
 
-NEXT = """
-Now with your own data, one sub-folder of recordings or tables per class:
-  mvdfq inspect FOLDER                   what is in the folder
-  mvdfq evaluate FOLDER                  how well its classes can be told apart
-  mvdfq train FOLDER -o mine.mvdfq       a model to keep
-  mvdfq explain mine.mvdfq FILE          why a file is in its class"""
-
 
 def demo(
     format: Format = Format.human, quiet: bool = False, report: Path = Path("mvdfq-demo.html")
@@ -61,19 +54,17 @@ def _show(rows: list[Any], reasons: Any, channels: list[Any], truth: Any) -> Non
               f"speaker {truth[0]}.")  # fmt: skip
     reasons.show()
     table(channels, "\nchannels that matter most for all speakers")
-    show_text(NEXT)
+    show_text("\n" + Path(__file__).with_name("demo.txt").read_text(encoding="utf-8").rstrip())
 
 
 def _evaluated(preset: str | None, train: Any, test: Any) -> tuple[Any, dict[str, Any]]:
     """Fit and test one classifier; return the classifier and its results."""
-    import numpy as np
-
     from mvdfq.classifier.estimator import SequenceClassifier
 
     start = time.perf_counter()
     clf = SequenceClassifier(preset).fit(*train)
     middle = time.perf_counter()
-    errors = int(np.sum(clf.predict(test[0]) != test[1]))
+    errors = int((clf.predict(test[0]) != test[1]).sum())
     end = time.perf_counter()
     row = {
         "classifier": preset or "the default",

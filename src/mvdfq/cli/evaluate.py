@@ -25,16 +25,8 @@ ONLY_TRAINING = (
 LONG = 60.0
 # A terminal shows no more groups than these.
 MOST_GROUPS = 20
-# Measures of two classes: name in the table, key in the result.
-TWO_CLASSES = {
-    "sensitivity": "sensitivity",
-    "specificity": "specificity",
-    "ROC area (AUC)": "roc_auc",
-    "average precision": "average_precision",
-    "ROC50": "roc50",
-}
 # Measures that rank all predictions: whether they are means over folds must be said.
-POOLED = ("roc_auc", "average_precision", "roc50")
+POOLED = {"roc_auc": "ROC area (AUC)", "average_precision": "average precision", "roc50": "ROC50"}
 
 
 @dataclass(frozen=True)
@@ -313,9 +305,9 @@ def _measures(plain: dict[str, Any], settings: dict[str, Any]) -> dict[str, str]
         del facts["mean over folds"]
     if "positive_class" in plain:
         facts["positive class"] = plain["positive_class"]
-        for name, key in TWO_CLASSES.items():
+        for key in ("sensitivity", "specificity", *POOLED):
             is_pooled = key in POOLED and len(plain["folds"]) > 1
             how = ", pooled over the test parts" if is_pooled else ""
             known = None if plain[key] is None else f"{plain[key]:.4f}{how}"
-            facts[name] = known or "unknown: the test parts lack a class"
+            facts[POOLED.get(key, key)] = known or "unknown: the test parts lack a class"
     return facts

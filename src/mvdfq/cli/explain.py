@@ -19,13 +19,9 @@ WITHOUT = (
 )  # fmt: skip
 NewSequence = Annotated[o.DataOptions, WITHOUT]
 PICTURES = (".png", ".svg", ".pdf")
-# Names of the columns of a table of variants, in lower case; those of VCF are among them.
-COLUMNS = {
-    **dict.fromkeys(["name", "sequence", "#chrom", "chrom"], "name"),
-    **dict.fromkeys(["position", "pos"], "position"),
-    **dict.fromkeys(["ref", "reference"], "ref"),
-    **dict.fromkeys(["alt", "alternative"], "alt"),
-}
+# Other names of the columns of a table of variants, in lower case; those of VCF are among them.
+COLUMNS = {"pos": "position", "reference": "ref", "alternative": "alt"}
+COLUMNS |= dict.fromkeys(["sequence", "#chrom", "chrom"], "name")
 NOTHING = ("", "-", ".", "*")
 
 
@@ -65,8 +61,7 @@ def explain(
     elif output is not None and output.suffix == ".json":
         replace_file(output, json.dumps({**explanation.to_dict(top), **reasons.facts()}, indent=1))
     elif output is not None:
-        with replacing(output) as file:
-            _drawn(lambda: explanation.plot(asked)).savefig(file, format=output.suffix[1:])
+        _write_picture(lambda: explanation.plot(asked), output)
     near, known = [], getattr(clf, "source_", {}).get("names", [])
     for each in clf.neighbours(x, neighbours) if neighbours else []:
         name = known[each.index] if each.index < len(known) else str(each.index)
@@ -134,7 +129,9 @@ def mutate(
             hint = "check that the variants belong to this sequence" if variants else "see --help"
             raise Refused(f"{where}{error}", hint) from None
     if output is not None:
-        _write_heat_map(result, output)
+        from mvdfq.explain.figures import mutations
+
+        _write_picture(lambda: mutations(result), output)
     if format is not Format.human:
         pairs = zip(result.changes, result.effects.tolist(), strict=True)
         show_rows([_row(change, effect, result.label) for change, effect in pairs], format)
@@ -179,7 +176,7 @@ def _variants(path: Path, name: str, n_sequences: int) -> list[tuple[int, str, s
         raise Refused(f"{path} holds no variants.", "write position, ref and alt in columns")
     sign = "\t" if "\t" in lines[0][1] else ","
     first, *rows = csv.reader((line for _, line in lines), delimiter=sign)
-    header = [COLUMNS.get(cell.strip().lower(), cell) for cell in first]
+    header = [COLUMNS.get(cell, cell) for cell in (cell.strip().lower() for cell in first)]
     for lacking in (key for key in ("position", "ref", "alt") if key not in header):
         problem = f"{path}, line 1: there is no column {lacking}."
         raise Refused(problem, "the first line names the columns position, ref and alt")
@@ -200,22 +197,21 @@ def _variants(path: Path, name: str, n_sequences: int) -> list[tuple[int, str, s
     return changes
 
 
-def _write_heat_map(result: Any, path: Path) -> None:
-    def draw() -> Any:
-        from mvdfq.explain.figures import mutations
-
-        return mutations(result)
-
-    figure = _drawn(draw)
+def _write_picture(draw: Callable[[], Any], path: Path) -> None:
+    """Write the figure that a function draws; an error says which package is needed."""
+    try:
+        figure = draw()
+    except ImportError:
+        raise Refused("Pictures need matplotlib.", "pip install 'mvdfq[plot]'") from None
     if path.suffix != ".html":
         with replacing(path) as file:
             figure.savefig(file, format=path.suffix[1:])
         return
     picture = io.StringIO()
     figure.savefig(picture, format="svg")
-    svg = picture.getvalue()
-    replace_file(path, "<!doctype html><meta charset='utf-8'><title>mvdfq mutate</title>"
-                       f"{svg[svg.index('<svg') :]}")  # fmt: skip
+    svg = picture.getvalue().partition("<svg")
+    start = "<!doctype html><meta charset='utf-8'><title>mvdfq mutate</title>"
+    replace_file(path, start + svg[1] + svg[2])
 
 
 def _class_of(clf: Any, name: str | None, option: str) -> Any:
@@ -240,11 +236,3 @@ def _find_sequence(read: Any, which: str, data: Path) -> tuple[int, Any]:
             f"{data} holds {len(names)} sequences: {names_shown}",
         )
     return place, read.X[place] if isinstance(read.X, list) else read.X[[place]]
-
-
-def _drawn(draw: Callable[[], Any]) -> Any:
-    """Return the figure that a function draws; an error says which package is needed."""
-    try:
-        return draw()
-    except ImportError:
-        raise Refused("Pictures need matplotlib.", "pip install 'mvdfq[plot]'") from None

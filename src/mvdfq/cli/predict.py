@@ -207,19 +207,16 @@ def _read_alike(clf: Any, paths: list[Path], reading: o.DataOptions) -> Any:
     try:
         read = reading.read(o.one_or_all(paths))
     except ReadError:
-        if (kind or "numbers") != wanted and format is not None:
-            raise _of_another_kind(wanted, kind or "numbers", paths) from None
-        raise
-    kind = kind or ("letters" if are_letters(read.X) else "numbers")
-    n_channels = getattr(read.X, "n_rows", 1)
-    if kind != wanted and ("letters" in (kind, wanted) or n_channels != clf.n_channels_in_):
-        raise _of_another_kind(wanted, kind, paths)
-    return read
-
-
-def _of_another_kind(wanted: str, kind: str, paths: list[Path]) -> Refused:
+        kind = kind or "numbers"
+        if kind == wanted or format is None:
+            raise
+    else:
+        kind = kind or ("letters" if are_letters(read.X) else "numbers")
+        has_channels = getattr(read.X, "n_rows", 1) == clf.n_channels_in_
+        if kind == wanted or ("letters" not in (kind, wanted) and has_channels):
+            return read
     message = f"the model was trained on {wanted}, but {o.shown_paths(paths)} holds {kind}."
-    return Refused(message, "mvdfq inspect MODEL shows what the model expects")
+    raise Refused(message, "mvdfq inspect MODEL shows what the model expects")
 
 
 def warn_of_training_data(clf: Any, X: Any, consequence: str, quiet: bool = False) -> None:

@@ -2,7 +2,7 @@
 
 import os
 import textwrap
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -15,29 +15,16 @@ from mvdfq.cli.output import Format, note, printable, progress_bar, show_json, s
 MORE = "finished folds are stored: the same command continues where it stopped"
 
 
-@dataclass(frozen=True)
-class RunOptions:
-    """How a table is computed; the names of the fields are options and keywords of `run`."""
-
-    reading: list[str] | None = None
-    protocol: list[str] | None = None
-    seeds: int | None = None
-    quick: bool = False
-    kept: bool = False
-    cache: Path | None = None
-
-    @property
-    def given(self) -> dict[str, Any]:
-        """The options that the user gives, as keywords of `mvdfq.reproduce.run`."""
-        keywords = {"reading": "readings", "protocol": "protocols"}
-        return {keywords.get(key, key): value for key, value in asdict(self).items() if value}
-
-
 def reproduce(
     name: str = "",
     data: Path | None = None,
     *,
-    options: RunOptions,
+    reading: list[str] | None = None,
+    protocol: list[str] | None = None,
+    seeds: int | None = None,
+    quick: bool = False,
+    kept: bool = False,
+    cache: Path | None = None,
     output: Path | None = None,
     format: Format = Format.human,
     quiet: bool = False,
@@ -51,8 +38,11 @@ def reproduce(
     """
     from mvdfq.reproduce import api, published
 
+    given: dict[str, Any] = {"readings": reading, "protocols": protocol, "seeds": seeds}
+    given |= {"quick": quick, "kept": kept, "cache": cache}
+    given = {key: value for key, value in given.items() if value}
     can_be_run = name in published.TABLES
-    _check(name, options.given, data is not None and can_be_run, output)
+    _check(name, given, data is not None and can_be_run, output)
     if data is None or not can_be_run:
         _show_published(name, format)
         again = "--data FOLDER computes the figures again"
@@ -62,14 +52,14 @@ def reproduce(
         try:
             with progress_bar("folds", quiet) as progress:
                 means = {"n_jobs": n_jobs, "memory_limit": memory_limit, "progress": progress}
-                result = api.run(name, data, **means, **options.given)
+                result = api.run(name, data, **means, **given)
         except KeyboardInterrupt:
             note(MORE, quiet)
             raise
         if output is not None:  # first, since a pipe may close before all output is shown
             _write(result, output, quiet)
         _show(result, format)
-        if options.quick:
+        if quick:
             note("This was a short test run: the figures mean nothing.", quiet)
 
 

@@ -14,7 +14,6 @@ N_TRAIN = 270
 # MAX_ANGLE (radians per frame): such channels change as slowly as MFCC do.
 RADIUS = (0.80, 0.95)
 MAX_ANGLE = 0.4
-
 # Frames that are dropped at the start. The recursion starts from zeros; after 200 frames at most
 # 0.95**200 < 1e-4 of this start is left.
 BURN_IN = 200

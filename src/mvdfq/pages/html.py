@@ -107,8 +107,8 @@ def _bytes(values: list[float | None]) -> dict[str, Any]:
     return {"low": low, "high": high, "codes": _base64(codes)}
 
 
-def _base64(codes: np.ndarray) -> str:
-    return base64.b64encode(codes.tobytes()).decode("ascii")
+def _base64(content: Any) -> str:
+    return base64.b64encode(content).decode("ascii")
 
 
 def asset(name: str) -> str:
@@ -118,8 +118,7 @@ def asset(name: str) -> str:
 
 def _hash(text: str) -> str:
     """Return the hash by which a security policy allows an inline script or style."""
-    digest = hashlib.sha256(text.encode()).digest()
-    return f"sha256-{base64.b64encode(digest).decode('ascii')}"
+    return f"sha256-{_base64(hashlib.sha256(text.encode()).digest())}"
 
 
 def foreign_files(page: Path) -> list[Path]:
@@ -137,8 +136,7 @@ def foreign_files(page: Path) -> list[Path]:
 
 def write_json(data: dict[str, Any], path: Path) -> None:
     """Write all numbers of a report."""
-    text = json.dumps(data, allow_nan=False, separators=(",", ":"))
-    replace_file(path, (text + "\n").encode())
+    replace_file(path, json.dumps(data, allow_nan=False, separators=(",", ":")) + "\n")
 
 
 def write_csv(data: dict[str, Any], path: Path) -> None:

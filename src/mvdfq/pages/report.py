@@ -20,7 +20,6 @@ from mvdfq.sequences import check_sequences
 from mvdfq.terms.validation import check_groups
 
 DETAILS = 60
-AS_GIVEN = "fitted classifier"
 
 
 @dataclass(frozen=True, repr=False)
@@ -196,9 +195,9 @@ def fitted_run(
     # the sequences may have classes that the classifier does not know
     labels = np.unique(np.concatenate([clf.classes_, y])).tolist()
     fold = Fold("test", 0, test, y[test], *answers(clf, X[test]))
-    recorder = Recorder()
+    recorder, protocol = Recorder(), "split" if n else "fitted classifier"
     recorder(clf, X[test], fold, np.arange(n))
-    result = Evaluation("split" if n else AS_GIVEN, labels, [fold], check_groups(groups, len(X)))
+    result = Evaluation(protocol, labels, [fold], check_groups(groups, len(X)))
     return Run(clf, X, y, names, groups, result, recorder)
 
 

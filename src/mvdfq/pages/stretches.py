@@ -23,7 +23,6 @@ LIKE = 0.5
 # Points of a curve; the stretch takes its middle half.
 MOST_POINTS = 120
 
-
 # A judged sequence, and one of its moments.
 Stretch = tuple[int, Moment]
 

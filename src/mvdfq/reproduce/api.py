@@ -13,7 +13,7 @@ from mvdfq.reproduce.cells import READINGS
 from mvdfq.reproduce.claims import claims, remarks
 from mvdfq.reproduce.folds import music
 from mvdfq.reproduce.homology import homology
-from mvdfq.reproduce.loaders import FOLDERS, LOADERS, SETS, NotThere, existing
+from mvdfq.reproduce.loaders import FOLDERS, LOADERS, NotThere, existing
 from mvdfq.reproduce.published import TABLES, beside_published, cells
 from mvdfq.reproduce.result import Result, Row
 from mvdfq.reproduce.scop import ProteinSet
@@ -139,7 +139,7 @@ def _check_known(what: str, asked: Sequence[str], known: Sequence[str]) -> None:
 def _sizes(folder: Path) -> list[Row]:
     """Return the sizes of the sets that are at hand, beside the sizes in the paper."""
     rows = []
-    for task, key in SETS.items():
+    for task, key in TABLES["datasets"].sets.items():
         try:
             data = LOADERS[key](folder)
             sizes: list[float | None] = [float(len(data)), float(len(data.classes))]

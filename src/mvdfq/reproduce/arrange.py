@@ -1,34 +1,21 @@
 """The words for the rows of a result: the same in a terminal, in Markdown and on a page."""
 
+import tomllib
 from collections.abc import Callable, Iterable
+from pathlib import Path
 from statistics import median
 from typing import Any
 
 from mvdfq.reproduce.published import SECONDS, Figure
 from mvdfq.reproduce.result import Result, Row
 
-READING_WORDS = {
-    "text": "settings of the text",
-    "comment": "settings in comments",
-    "tuned": "settings chosen by inner validation",
-    "inferred": "settings inferred from the printed figures",
-}
-SCHEME_WORDS = {"ovo": "one-vs-one", "ovr": "one-vs-rest"}
+_WORDS = tomllib.loads(Path(__file__).with_name("words.toml").read_text(encoding="utf-8"))
+READING_WORDS, SCHEME_WORDS, METRICS = (_WORDS[key] for key in ("readings", "schemes", "metrics"))
 # Protocols that the paper does not have: its figures are of plain folds.
 STRICTER = ("artist-disjoint", "fault-filtered")
 COUNTS = ("n_sequences", "n_classes")
 # Percentage points: about the standard deviation of the error over the folds of GTZAN.
 NEAR = 2.0
-METRICS = {
-    "error_pct": "error in percent",
-    "F1_pct": "F1 in percent",
-    "accuracy_pct": "accuracy in percent",
-    "mean_ROC50": "mean ROC50",
-    "time_s_1000x1000": "seconds of a kernel matrix of 1000 sequences",
-    "n_sequences": "sequences",
-    "n_classes": "classes",
-    "p_value": "p-value",
-}
 
 
 def label(row: Row) -> str:

@@ -15,10 +15,8 @@ from mvdfq.reproduce.arrange import STRICTER, is_rooted
 from mvdfq.reproduce.published import TITLES, Figure, figures, stored
 from mvdfq.reproduce.result import Row, compared_values
 
-LITERATURE = "literature"
 # The line of the paper's source and the published value.
 Place = tuple[int | None, float | None]
-
 
 MEASURES: dict[str, Callable[[float, float], float]] = {
     "less, %": lambda before, after: 100 * (before - after) / before,
@@ -67,7 +65,7 @@ def claims(rows: Sequence[Row]) -> list[dict[str, Any]]:
     for claim in all_claims():
         before, after = (_by_place()[claim[side][0]] for side in ("before", "after"))
         # a figure of other authors is not computed again
-        is_quoted = before.setting == LITERATURE
+        is_quoted = before.setting == "literature"
         if not ({*claim["after"]} & known and (is_quoted or {*claim["before"]} & known)):
             continue
         published = MEASURES[claim["measure"]](before.value or 0, after.value or 0)

@@ -12,22 +12,15 @@ from scipy.stats import wilcoxon
 from mvdfq._utils.threads import Report
 from mvdfq.reproduce.cells import READINGS, Cell
 from mvdfq.reproduce.families import PENALTIES, rank_families, record_key
-from mvdfq.reproduce.published import cells, row_of
+from mvdfq.reproduce.published import TABLES, cells, row_of
 from mvdfq.reproduce.result import NOT_YET, Row
 from mvdfq.reproduce.scop import PROFILE_VIEWS, ProteinSet
 from mvdfq.reproduce.store import Record, Store
 
-TABLE, PROTOCOL = "homology", "remote homology"
-# Which column is tested against which column, and the paper's name of the comparison.
-COMPARISONS = [
-    ("MVDFQ vs univariate", "MVDFQ (20 BLOSUM rows)", "Univariate"),
-    ("Sim. hashing vs univariate", "Sim. hashing", "Univariate"),
-    ("MVDFQ with letters vs univariate", "MVDFQ (letters beside 20 BLOSUM rows)", "Univariate"),
-    ("MVDFQ vs profile", "MVDFQ on profiles (NRDB)", "Profile kernel (NRDB)"),
-]
+TABLE = "homology"
+COMPARISONS = TABLES[TABLE].comparisons
 
-_row = partial(row_of, TABLE, protocol=PROTOCOL, metric="mean_ROC50")
-
+_row = partial(row_of, TABLE, protocol="remote homology", metric="mean_ROC50")
 
 # A cell, its row, and the ROC50 of every family; no values if the cell was not run.
 Judged = tuple[Cell, Row, np.ndarray]

@@ -21,13 +21,6 @@ from mvdfq.symbols.base import Symbols, check_symbols
 
 FOLDERS = ("gtzan", "artist20", "ismir2004", "proteins")
 GENRES = "blues classical country disco hiphop jazz metal pop reggae rock".split()
-# Names of the sets in the paper's table of data sets.
-SETS = {
-    "GTZAN genre (10)": "gtzan",
-    "ISMIR2004 genre (6)": "ismir",
-    "artist20 (20)": "artist20",
-    "SCOP remote homology (54 tasks)": "proteins",
-}
 # Only the middle of a whole song is read, as long as a clip of GTZAN: 77 channels of whole songs
 # would not fit the memory of most computers.
 SECONDS = 30

@@ -12,8 +12,8 @@ import ast
 import csv
 import re
 import tomllib
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -34,6 +34,8 @@ class Table:
     borrows: Sequence[int] = ()
     is_timed: bool = False
     is_run: bool = True
+    comparisons: Sequence[Sequence[str]] = ()
+    sets: Mapping[str, str] = field(default_factory=dict)
 
 
 _TEXT = Path(__file__).with_name("tables.toml").read_text(encoding="utf-8")

@@ -5,7 +5,7 @@ import io
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 from mvdfq._utils.files import replace_file, replacing
 from mvdfq.cli import options as o, output as screen
@@ -13,11 +13,6 @@ from mvdfq.cli.errors import Refused, check_output
 from mvdfq.cli.output import Format, note, show_json, show_rows, show_text, table, working
 from mvdfq.cli.predict import load, new_data, warn_of_training_data
 
-# Neither files that are left out nor another cache matter for one sequence.
-WITHOUT = (
-    "skip_bad", "cache", "recipe", "labels", "group_pattern", "strands", "windows", "step",
-)  # fmt: skip
-NewSequence = Annotated[o.DataOptions, WITHOUT]
 PICTURES = (".png", ".svg", ".pdf")
 # Other names of the columns of a table of variants, in lower case; those of VCF are among them.
 COLUMNS = {"pos": "position", "reference": "ref", "alternative": "alt"}
@@ -28,7 +23,7 @@ NOTHING = ("", "-", ".", "*")
 def explain(
     model: Path,
     data: Path,
-    reading: NewSequence,
+    reading: o.DataOptions,
     which: str = "1",
     output: Path | None = None,
     class_: str | None = None,
@@ -97,7 +92,7 @@ def _write_page(clf: Any, read: Any, place: int, data: Path, output: Path, asked
 def mutate(
     model: Path,
     data: Path,
-    reading: NewSequence,
+    reading: o.DataOptions,
     which: str = "1",
     variants: Path | None = None,
     region: str | None = None,

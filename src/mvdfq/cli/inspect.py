@@ -5,7 +5,7 @@ import shlex
 import zipfile
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 from mvdfq._utils.errors import ParameterError
 from mvdfq.classifier.saving import DESCRIPTION
@@ -19,15 +19,13 @@ MOST_ROWS = 40
 MOST_NAMES = 6
 # Letters of a kernel that people see: a kernel of many layouts would fill the screen.
 MOST_LETTERS = 150
-# What inspecting does not need.
-NEVER = "skip_bad", "strands", "cache", "n_jobs", "windows", "step", "profile_values"
 # Facts that hold one number per class.
 IDLE = ("digital silence %", "frames without change %")
 
 
 def inspect(
     data: list[Path],
-    reading: Annotated[o.DataOptions, NEVER],
+    reading: o.DataOptions,
     deep: bool = False,
     card: bool = False,
     format: Format = Format.human,

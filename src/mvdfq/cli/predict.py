@@ -3,7 +3,7 @@
 from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 
@@ -12,8 +12,6 @@ from mvdfq.cli import options as o
 from mvdfq.cli.errors import CANNOT_READ_MODEL, USAGE, Refused, check_output, reason_of
 from mvdfq.cli.output import Format, note, printable, progress_bar, show_json, show_rows, working
 
-# What a model remembers is no option where new data are read.
-NEVER = "recipe", "strands", "profile_values"
 # What is printed for a sequence that is like no class, and the p value that says so.
 UNKNOWN, USUAL_P = "unknown", "0.05"
 # What files of a format hold; files of other formats hold letters or numbers.
@@ -25,7 +23,7 @@ Found = StrEnum("Found", ["human", "json", "csv", "audacity"])
 def predict(
     model: Path,
     data: list[Path],
-    reading: Annotated[o.DataOptions, NEVER],
+    reading: o.DataOptions,
     probabilities: bool = False,
     unknown: float | None = None,
     format: Format = Format.human,
@@ -89,7 +87,7 @@ def _say_accuracy(truth: list[Any], predicted: list[Any], quiet: bool) -> None:
 def scan(
     model: Path,
     data: list[Path],
-    reading: Annotated[o.DataOptions, (*NEVER, "label", "group", "windows", "step")],
+    reading: o.DataOptions,
     window: str | None = None,
     step: str | None = None,
     unknown: float | None = None,

@@ -15,7 +15,7 @@ from enum import StrEnum
 from functools import cache, wraps
 from inspect import Parameter, Signature, signature
 from pathlib import Path
-from typing import Annotated, Any, get_args, get_origin
+from typing import Annotated, Any
 
 import typer
 
@@ -25,9 +25,6 @@ from mvdfq.cli.output import in_words
 # How progress is shown, and where a command computes.
 Mode = StrEnum("Mode", ["auto", "bar", "lines", "none"])
 Device = StrEnum("Device", ["cpu", "gpu", "auto"])
-# The commands that a cluster or a graphics card can work for, and those that only a card can.
-ON_CLUSTER = ("train", "gram", "predict", "evaluate")
-ON_CARD = (*ON_CLUSTER, "reproduce")
 # The address of a Dask scheduler: a computer and a port.
 ADDRESS = r"((tcp|tls|wss?|ucx)://)?[^/]+:\d+/?"
 # The tables of `options.toml` that commands share.
@@ -61,29 +58,28 @@ def with_shared(command: Callable[..., None]) -> Callable[..., None]:
 
     A parameter that is a dataclass becomes one option for each field; equal names are one option.
     """
-    declared = signature(command).parameters
-    records = {name: _record(parameter.annotation) for name, parameter in declared.items()}
+    declared, called = signature(command).parameters, command.__name__
+    without = _tables().get(called, {}).get("without", [])
+    records = {
+        name: [each for each in _fields(parameter.annotation) if each.name not in without]
+        for name, parameter in declared.items()
+    }
     options: dict[str, Parameter] = {}
     for name, parameter in declared.items():
-        for each in records[name][1] or [parameter]:
+        for each in records[name] or [parameter]:
             options.setdefault(each.name, each)
-    fitting = {
-        "progress": "quiet" in options,
-        "scheduler": command.__name__ in ON_CLUSTER,
-        "engine": command.__name__ in ON_CARD,
-    }
-    added = [each for each in _record(Whole)[1] if fitting[each.name]]
+    added = [each for each in _fields(Whole) if called in entry_of(called, each.name)["commands"]]
 
     @wraps(command)
     def run(**given: Any) -> None:
         whole = Whole(**{each.name: given[each.name] for each in added})
-        arguments = {
-            name: kind(**{each.name: given[each.name] for each in parts}) if parts else given[name]
-            for name, (kind, parts) in records.items()
-        }
+        arguments = {}
+        for name, parts in records.items():
+            values = {each.name: given[each.name] for each in parts}
+            arguments[name] = declared[name].annotation(**values) if parts else given[name]
 
         def carry_out() -> None:
-            _show_progress(whole.progress if fitting["progress"] else Mode.none)
+            _show_progress(whole.progress if added else Mode.none)
             with _computing(whole.engine, whole.scheduler):
                 command(**arguments)
 
@@ -96,18 +92,11 @@ def with_shared(command: Callable[..., None]) -> Callable[..., None]:
     return run
 
 
-def _record(annotation: Any) -> tuple[Any, list[Parameter]]:
-    """Return the dataclass that a parameter takes, with its fields as parameters; none for others.
-
-    ``Annotated[Parts, ("seed",)]`` names fields that are not options.
-    """
-    is_noted = get_origin(annotation) is Annotated
-    kind, *notes = get_args(annotation) if is_noted else (annotation,)
-    without = {name for note in notes for name in note}
-    return kind, [
+def _fields(kind: Any) -> list[Parameter]:
+    """Return the fields of a dataclass as parameters; none for other types."""
+    return [
         Parameter(each.name, Parameter.KEYWORD_ONLY, default=each.default, annotation=each.type)
         for each in (fields(kind) if is_dataclass(kind) else [])
-        if each.name not in without
     ]
 
 

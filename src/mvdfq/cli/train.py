@@ -5,7 +5,7 @@ from dataclasses import replace
 from enum import StrEnum
 from functools import reduce
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 from mvdfq._utils.files import replace_file
 from mvdfq.cli import options as o
@@ -77,8 +77,8 @@ def _tell_replaced(path: Path, quiet: bool) -> None:
 def gram(
     data: Path,
     output: Path,
-    parts: Annotated[o.Parts, ("C", "balanced", "class_weight", "seed")],
-    reading: Annotated[o.DataOptions, ("labels", "group_pattern", "strands", "windows", "step")],
+    parts: o.Parts,
+    reading: o.DataOptions,
     format: Format = Format.human,
     dtype: Number = Number.float64,
 ) -> None:

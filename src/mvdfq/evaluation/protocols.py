@@ -132,5 +132,4 @@ def usual_protocol(
 
 def can_be_apart(y: np.ndarray, groups: Any) -> bool:
     """Tell whether at least two classes have sequences of two groups."""
-    several = [label for label in np.unique(y) if len(np.unique(groups[y == label])) > 1]
-    return len(several) > 1
+    return sum(len(np.unique(groups[y == label])) > 1 for label in np.unique(y)) > 1

@@ -144,10 +144,9 @@ def write_csv(data: dict[str, Any], path: Path) -> None:
     columns, classes = data["sequences"], data["classes"]
     file = StringIO()
     writer = csv.writer(file, lineterminator="\n")
-    writer.writerow([*columns, "correct"])
-    for line in zip(*columns.values(), strict=True):
-        row = dict(zip(columns, line, strict=True))
-        correct = row["truth"] == row["predicted"]
-        row["truth"], row["predicted"] = classes[row["truth"]], classes[row["predicted"]]
-        writer.writerow([*map(csv_cell, row.values()), int(correct)])
+    named = columns | {key: [classes[c] for c in columns[key]] for key in ("truth", "predicted")}
+    answers = zip(columns["truth"], columns["predicted"], strict=True)
+    named["correct"] = [int(true == answer) for true, answer in answers]
+    writer.writerow(named)
+    writer.writerows(map(csv_cell, line) for line in zip(*named.values(), strict=True))
     replace_file(path, file.getvalue().encode("utf-8", "backslashreplace"))

@@ -30,8 +30,7 @@ NEAR = 0.99
 def verdict(run: Run) -> dict[str, Any]:
     """Return accuracy with its interval, folds and groups, the baselines, and the protocol."""
     plain = run.evaluation.to_dict()
-    elsewhere = "classes", "confusion"
-    measures = {key: value for key, value in plain.items() if key not in elsewhere}
+    measures = {key: value for key, value in plain.items() if key not in ("classes", "confusion")}
     return {**measures, "n_folds": len(plain["folds"]), "baselines": _baselines(run)}
 
 

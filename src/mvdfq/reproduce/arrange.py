@@ -1,16 +1,14 @@
 """The words for the rows of a result: the same in a terminal, in Markdown and on a page."""
 
-import tomllib
 from collections.abc import Callable, Iterable
-from pathlib import Path
 from statistics import median
 from typing import Any
 
+from mvdfq.reproduce.cells import WORDS
 from mvdfq.reproduce.published import SECONDS, Figure
 from mvdfq.reproduce.result import Result, Row
 
-_WORDS = tomllib.loads(Path(__file__).with_name("words.toml").read_text(encoding="utf-8"))
-READING_WORDS, SCHEME_WORDS, METRICS = (_WORDS[key] for key in ("readings", "schemes", "metrics"))
+READING_WORDS, SCHEME_WORDS, METRICS = (WORDS[key] for key in ("readings", "schemes", "metrics"))
 # Protocols that the paper does not have: its figures are of plain folds.
 STRICTER = ("artist-disjoint", "fault-filtered")
 COUNTS = ("n_sequences", "n_classes")

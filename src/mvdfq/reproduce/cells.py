@@ -1,8 +1,10 @@
 """The cells of a table: each has a place in the paper and the methods that compute our figure."""
 
+import tomllib
 from dataclasses import dataclass
 from importlib.util import find_spec
 from inspect import signature
+from pathlib import Path
 from typing import Any
 
 from sklearn.base import clone
@@ -11,19 +13,9 @@ from sklearn.pipeline import Pipeline
 from mvdfq.gram.kernel import SequenceKernel
 from mvdfq.kernels import Kernel
 
-# A reading is one answer to the question which settings the paper used. "text": the settings
-# printed in the text. "comment": the settings in comments of its source. "tuned": the settings
-# that inner validation chooses. "inferred": settings that were tried because they give the figures.
-READINGS = ("text", "comment", "tuned", "inferred")
-# Parts in words, for people, and the parameters that the words tell. A part with other changed
-# parameters is written out.
-WORDS = {
-    "DirectQuantizer": ("{n_bins} {strategy} bins", {"n_bins", "strategy"}),
-    "CodebookQuantizer": ("{n_codewords} codewords", {"n_codewords"}),
-    "HashingQuantizer": ("{n_bits} bits", {"n_bits"}),
-    "Letters": ("as they are", {"alphabet"}),
-    "Delta": ("with deltas", set()),
-}
+# What people read in place of short names: readings, schemes, metrics, and parts of methods.
+WORDS = tomllib.loads(Path(__file__).with_name("words.toml").read_text(encoding="utf-8"))
+READINGS = tuple(WORDS["readings"])
 # Parameters that are always written out.
 SIZES = {"n_bins", "n_codewords"}
 # Values of kernel parameters that are not written out.
@@ -126,8 +118,8 @@ def _short(part: Any) -> str:
     """Return a part in words, or with the parameters that differ from their defaults."""
     values, name = part.get_params(), type(part).__name__
     changed = {k for k, v in values.items() if v != type(part)().get_params()[k]}
-    words, named = WORDS.get(name, ("", set()))
-    if words and changed <= named:
+    words, *named = WORDS["parts"].get(name, [""])
+    if words and changed <= {*named}:
         return words.format(**values)
     shown = [f"{k}={v!r}" for k, v in values.items() if k in changed | SIZES]
     return f"{name}({', '.join(shown)})"

@@ -23,13 +23,8 @@ from mvdfq.cli.inspect import inspect
 from mvdfq.cli.output import note
 from mvdfq.cli.predict import USUAL_P, predict, scan
 from mvdfq.cli.reproduce import reproduce
-from mvdfq.cli.shared import with_shared
+from mvdfq.cli.shared import tables, with_shared
 from mvdfq.cli.train import gram, train
-
-EPILOG = (
-    "Exit codes: 0 done, 2 wrong usage, 3 data cannot be read, 4 model cannot be read, 5 data or "
-    "options do not fit together, 6 cannot write, 130 interrupted."
-)
 
 
 class _Flags:
@@ -62,7 +57,7 @@ class Group(_Flags, TyperGroup):
 app = typer.Typer(
     name="mvdfq",
     cls=Group,
-    epilog=EPILOG,
+    epilog=tables()["program"]["epilog"],
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )

@@ -10,17 +10,13 @@ from mvdfq.cli import options as o, output
 from mvdfq.cli.errors import CANNOT_WRITE, USAGE, Refused, check_name, check_output, in_options
 from mvdfq.cli.output import Format, note, progress_bar, show_facts, show_json, show_rows, working
 from mvdfq.cli.predict import load, new_data, warn_of_training_data
+from mvdfq.cli.shared import tables
 
 PROTOCOLS = ("group", "leave-group-out", "group-per-class", "split", "homology")
 NO_GROUPS = (
     "--group names the column of a table that holds the groups; --group-pattern '_(.+)_' finds the "
     "group in the name of a file, here between two underscores"
 )
-# Options that say how a classifier is trained, or how trainings are shown.
-ONLY_TRAINING = (
-    "protocol", "seeds", "splits", "test", "report", "recipe", "group_pattern", "preset", "frames",
-    "symbols", "kernel", "C", "balanced", "class_weight", "pyramid",
-)  # fmt: skip
 # Seconds of work left that are worth an estimate.
 LONG = 60.0
 # A terminal shows no more groups than these.
@@ -210,7 +206,7 @@ def _refuse_with_model(*records: Any) -> None:
     """Raise an error for options that do not apply to a trained model."""
     given = {each.name: getattr(record, each.name) != each.default
              for record in records for each in fields(record)}  # fmt: skip
-    for name in (name for name in ONLY_TRAINING if given[name]):
+    for name in (name for name in tables()["evaluate"]["training"] if given[name]):
         wrong = "-C" if name == "C" else f"--{name.replace('_', '-')}"
         raise Refused(
             f"--model tests a model that is trained already; {wrong} does not work with it.",

@@ -41,14 +41,15 @@ class Whole:
 
 
 @cache
-def _tables() -> dict[str, dict[str, Any]]:
+def tables() -> dict[str, dict[str, Any]]:
+    """Return what `options.toml` holds."""
     return tomllib.loads(Path(__file__).with_name("options.toml").read_text(encoding="utf-8"))
 
 
 def entry_of(command: str, name: str) -> dict[str, Any]:
     """Return what `options.toml` says about a parameter of a command."""
-    tables = _tables()
-    table = next(tables[key] for key in (command, *SHARED) if name in tables.get(key, {}))
+    known = tables()
+    table = next(known[key] for key in (command, *SHARED) if name in known.get(key, {}))
     entry = table[name] if isinstance(table[name], dict) else {"help": table[name]}
     return {"panel": table.get("panel"), "values": [], **entry}
 
@@ -59,7 +60,7 @@ def with_shared(command: Callable[..., None]) -> Callable[..., None]:
     A parameter that is a dataclass becomes one option for each field; equal names are one option.
     """
     declared, called = signature(command).parameters, command.__name__
-    without = _tables().get(called, {}).get("without", [])
+    without = tables().get(called, {}).get("without", [])
     records = {
         name: [each for each in _fields(parameter.annotation) if each.name not in without]
         for name, parameter in declared.items()

@@ -17,10 +17,6 @@ from mvdfq._utils.files import replace_file
 from mvdfq._utils.short import csv_cell
 
 SHELL = "shell.js"
-NO_SCRIPT = (
-    "<noscript>This page draws its pictures with JavaScript. The numbers are in the .json and .csv "
-    "files beside the page.</noscript>"
-)
 # In the order of use: later scripts call functions of earlier scripts.
 SCRIPTS = [
     "base.js", "charts.js", "tables.js", "verdict.js", "confusions.js", "map.js", "sequence.js",
@@ -38,7 +34,7 @@ def page(data: dict[str, Any], clips: dict[str, Any] | None = None) -> str:
     numbers = embedded({**packed(data), "clips": clips or {}})
     return document(
         "mvdfq report",
-        NO_SCRIPT,
+        asset("noscript.html").rstrip(),
         scripts=SCRIPTS,
         data=f'<script type="application/json" id="data">{numbers}</script>\n',
     )

@@ -1,7 +1,7 @@
 """Commands as the shell sees them: parameters become options; progress, engine and cluster.
 
-`options.toml` says what the help shows about every option. `with_shared` adds the options that hold
-for a whole command and carries them out, so that the command does not have to pass them on.
+`options.toml` says what the help shows, and which commands have a shared option. `with_shared` adds
+the options that hold for a whole command and carries them out: no command passes them on.
 """
 
 import re

@@ -65,18 +65,13 @@ def fit_mixtures(
     parts: list[np.ndarray], n_components: int, covariance_type: str, random: Any
 ) -> list[GaussianMixture]:
     """Fit a mixture to the frames of each class."""
-    mixtures = []
-    for part in parts:
-        mixture = GaussianMixture(
-            min(n_components, len(part)),
-            covariance_type=covariance_type,
-            reg_covar=LEAST_VARIANCE,
-            random_state=random,
-        )
-        # A mixture that still changes a little after a hundred rounds does as well.
-        with warnings.catch_warnings(action="ignore", category=ConvergenceWarning):
-            mixtures.append(mixture.fit(part.astype(float)))
-    return mixtures
+    same: Any = {"covariance_type": covariance_type, "reg_covar": LEAST_VARIANCE}
+    sizes = [min(n_components, len(part)) for part in parts]
+    mixtures = [GaussianMixture(size, **same, random_state=random) for size in sizes]
+    # A mixture that still changes a little after a hundred rounds does as well.
+    with warnings.catch_warnings(action="ignore", category=ConvergenceWarning):
+        pairs = zip(mixtures, parts, strict=True)
+        return [mixture.fit(part.astype(float)) for mixture, part in pairs]
 
 
 def summed_likelihoods(

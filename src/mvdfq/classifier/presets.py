@@ -36,13 +36,13 @@ from mvdfq.terms.words import LITTLE, WordTerm
 PENALTIES = Cautious((1.0, 10.0))
 # Single letters and pairs only matter in strings shorter than 3 letters.
 SHORT = [(0,), (0, 1)]
-# Similar residues: the ten groups of L. R. Murphy, A. Wallqvist and R. M. Levy (Protein Engineering
-# 13, 2000). Five of the groups hold one residue: A, C, G, H and P. Related proteins often have
-# another residue of the same group at the same place.
-SIMILAR = ("LVIM", "ST", "FYW", "EDNQ", "KR")
+# Similar residues: the ten and the fifteen groups of L. R. Murphy, A. Wallqvist and R. M. Levy
+# (Protein Engineering 13, 2000); residues that are not named are groups of their own. Related
+# proteins often have another residue of the same group at the same place.
+SIMILAR = {"similar": ("LVIM", "ST", "FYW", "EDNQ", "KR"), "alike": ("LVIM", "FY", "KR")}
 # Strings with a larger share of spaces are text: words of European languages have 4 to 6 letters.
 SPACES = 0.05
-# The weight of the row of groups beside the row of residues.
+# The weight of a row of groups beside the row of residues.
 SIMILAR_WEIGHT = 0.25
 
 
@@ -188,9 +188,12 @@ def text() -> PlainTerm:
 
 
 def proteins() -> PlainTerm:
-    """The default for strings, on two rows: residues, and groups of similar residues."""
-    rows = Rows([("residues", Letters()), ("similar", Letters(groups=SIMILAR))])
-    return strings().set_params(symbols=rows, row_weights=[1.0, SIMILAR_WEIGHT])
+    """The default for strings, on three rows: residues, and two kinds of groups of residues."""
+    groups = [(name, Letters(groups=groups)) for name, groups in SIMILAR.items()]
+    weights = [1.0] + [SIMILAR_WEIGHT] * len(groups)
+    return strings().set_params(
+        symbols=Rows([("residues", Letters()), *groups]), row_weights=weights
+    )
 
 
 def nucleic() -> PlainTerm:

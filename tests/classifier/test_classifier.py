@@ -69,7 +69,7 @@ def test_strings_with_spaces_are_text():
     assert codes.terms_[0].encoders[-1].folds_case_ == [False]
 
 
-def test_proteins_have_a_second_row_of_similar_residues():
+def test_proteins_have_rows_of_similar_residues():
     """A relative has I for V and K for R: letters alone see nothing in common."""
     rng = np.random.default_rng(0)
     every = "ACDEFGHIKLMNPQRSTVWY"
@@ -78,7 +78,7 @@ def test_proteins_have_a_second_row_of_similar_residues():
     y = np.arange(24) % 2
     X = [x[:10] + motifs[0] * label + x[10:] for x, label in zip(noise, y, strict=True)]
     clf = SequenceClassifier().fit(X, y)
-    assert clf.terms_[0].reader.row_weights == [1, 0.25]
+    assert clf.terms_[0].reader.row_weights == [1, 0.25, 0.25]
     assert clf.terms_[0].encoders[-1].transform(X).n_symbols.tolist() == [20, 10]
     relative = noise[0][:10] + motifs[1] + noise[0][10:]
     alone = SequenceClassifier(symbols="letters").fit(X, y)

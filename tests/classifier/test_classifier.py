@@ -79,7 +79,7 @@ def test_proteins_have_rows_of_similar_residues():
     X = [x[:10] + motifs[0] * label + x[10:] for x, label in zip(noise, y, strict=True)]
     clf = SequenceClassifier().fit(X, y)
     assert clf.terms_[0].reader.row_weights == [1, 0.25, 0.25]
-    assert clf.terms_[0].encoders[-1].transform(X).n_symbols.tolist() == [20, 10]
+    assert clf.terms_[0].encoders[-1].transform(X).n_symbols.tolist() == [20, 10, 15]
     relative = noise[0][:10] + motifs[1] + noise[0][10:]
     alone = SequenceClassifier(symbols="letters").fit(X, y)
     gains = [c.decision_function([relative, noise[0]]) for c in (clf, alone)]

@@ -88,7 +88,7 @@ def test_proteins_have_rows_of_similar_residues():
     assert own.terms_[0].reader.row_weights is None
     assert own.terms_[0].encoders[-1].transform(X).n_rows == 1
     two = SequenceClassifier().fit([[x, x] for x in X], y)
-    assert two.terms_[0].reader.row_weights == [1, 1, 0.25, 0.25]
+    assert two.terms_[0].reader.row_weights == [1, 1, 0.25, 0.25, 0.25, 0.25]
 
 
 def classes_of(make, n=20):

@@ -110,8 +110,7 @@ def available_memory() -> float:
     free = _number("/proc/meminfo", r"MemAvailable:\s+(\d+) kB") * 1024
     group = Path("/sys/fs/cgroup")  # the limit of a container
     limit = _number(group / "memory.max", r"(\d+)")
-    used = _number(group / "memory.stat", r"anon (\d+)", missing=0)
-    return min(free, limit - used)
+    return min(free, limit - _number(group / "memory.stat", r"anon (\d+)", missing=0))
 
 
 def _number(path: str | Path, pattern: str, missing: float = float("inf")) -> float:

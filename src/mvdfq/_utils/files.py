@@ -135,11 +135,9 @@ def _opened(file: Path, path: Path) -> int:
                 problem = f"{path} is being written by another run"
                 hint = "wait for its end, stop it, or name another output"
                 raise BlockingIOError(f"{problem}; {hint}.") from None
-            warnings.warn(
-                f"{file.parent} cannot lock files ({error.strerror}); do not start a second run "
-                f"that writes {path.name}.",
-                stacklevel=5,
-            )
+            problem = f"{file.parent} cannot lock files ({error.strerror})"
+            hint = f"do not start a second run that writes {path.name}"
+            warnings.warn(f"{problem}; {hint}.", stacklevel=5)
         try:
             if os.path.samestat(os.fstat(number), os.stat(file)):
                 return number

@@ -77,9 +77,8 @@ def _own_terms(clf: Any, given: dict[str, Any]) -> list[Term]:
         raise ValueError(f"Every term must have another name, got the names {names}.")
     if given or clf.preset is not None:
         refused = sorted([*given, *(["preset"] if clf.preset is not None else [])])
-        raise ValueError(
-            f"terms replace all parts; pass terms alone, without {', '.join(refused)}."
-        )
+        hint = f"pass terms alone, without {', '.join(refused)}"
+        raise ValueError(f"terms replace all parts; {hint}.")
     return terms
 
 
@@ -148,10 +147,9 @@ def set_nested(clf: Any, params: dict[str, Any]) -> dict[str, Any]:
             continue
         part = params.get(kind, getattr(clf, kind, None))
         if nested and kind in EXAMPLES and (part is None or isinstance(part, str)):
-            raise ValueError(
-                f"{name} sets a parameter of {kind}, but {kind}={part!r} has no parameters; pass "
-                f"the part as an object first, such as {kind}=mvdfq.{EXAMPLES[kind]}."
-            )
+            problem = f"{name} sets a parameter of {kind}, but {kind}={part!r} has no parameters"
+            hint = f"pass the part as an object first, such as {kind}=mvdfq.{EXAMPLES[kind]}"
+            raise ValueError(f"{problem}; {hint}.")
         # scikit-learn sets the rest, also of parts that are objects
         left[name] = value
     return left

@@ -386,8 +386,7 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
             guess = np.log(self.class_shares_) / self.temperature_
             decision[lost] = guess if decision.ndim > 1 else guess[1] - guess[0]
             pairs = np.array(self.problems_.pairs)
-            against = np.where(pairs[:, 1] < 0, 0, guess[pairs[:, 1]])
-            margins[lost] = guess[pairs[:, 0]] - against
+            margins[lost] = guess[pairs[:, 0]] - np.where(pairs[:, 1] < 0, 0, guess[pairs[:, 1]])
         return decision, margins, sums, lost
 
     def typicality(self, X: Any) -> np.ndarray:
@@ -513,11 +512,9 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         if X is None:
             read, codes, groups = [term.train for term in self.terms_], self.train_y_, None
             if not all(isinstance(symbols, Ragged) for symbols in read):
-                raise AttributeError(
-                    "The importance is not known: it was not measured in fit, and the training "
-                    "sequences are not kept; pass sequences that were not learned from, as in "
-                    "clf.importance(X, y)."
-                )
+                problem = "it was not measured in fit, and the training sequences are not kept"
+                hint = "pass sequences that were not learned from, as in clf.importance(X, y)"
+                raise AttributeError(f"The importance is not known: {problem}; {hint}.")
             source = "the training sequences themselves, which flatters"
         else:
             y = np.asarray(y)

@@ -233,8 +233,7 @@ class Drawn:
     @property
     def limit(self) -> float:
         """Sequences with a smaller key are held out: at most a fifth of all sequences."""
-        n = min(HELD_OUT, len(self.lengths) // 5)
-        return float(np.sort(self.keys)[n])
+        return float(np.sort(self.keys)[min(HELD_OUT, len(self.lengths) // 5)])
 
     @property
     def held(self) -> np.ndarray:
@@ -273,9 +272,8 @@ def _chosen(drawn: Drawn, places: np.ndarray) -> Drawn:
 def _joined(a: Drawn, b: Drawn) -> Drawn:
     """Join the samples of some blocks and keep the smallest keys."""
     if a.X.n_rows != b.X.n_rows or a.X.symbolic != b.X.symbolic:
-        raise ValueError(
-            f"All blocks must have the same channels, got {a.X.n_rows} and {b.X.n_rows} channels."
-        )
+        got = f"{a.X.n_rows} and {b.X.n_rows} channels"
+        raise ValueError(f"All blocks must have the same channels, got {got}.")
     classes, places = np.unique(np.concatenate([a.classes, b.classes]), return_inverse=True)
     names = "y", "keys", "places", "lengths", "fingerprints"
     joined = Drawn(

@@ -170,8 +170,7 @@ def _letters(X: Any = None) -> Preset:
 
 def _kind_of(row: np.ndarray) -> str:
     """Return what a row of letters is: "nucleic", "protein", "text" or ""."""
-    is_text = np.count_nonzero(row == ord(" ")) > SPACES * row.size
-    return "text" if is_text else kind_of(row)
+    return "text" if np.count_nonzero(row == ord(" ")) > SPACES * row.size else kind_of(row)
 
 
 def strings() -> PlainTerm:

@@ -65,13 +65,9 @@ def neighbours_of(clf: Any, points: Points, same: list[list[int]], n: int) -> li
     for values, equal in zip(similar, same, strict=True):
         others = np.flatnonzero(~np.isin(clf.train_index_, equal))
         order = others[np.argsort(-values[others], kind="stable")[:n]]
-        pairs = zip(order, clf.train_index_[order].tolist(), strict=True)
-        found.append(
-            [
-                Neighbour(place, float(values[i]), labels[clf.train_y_[i]], names.get(place))
-                for i, place in pairs
-            ]
-        )
+        places, alike = clf.train_index_[order].tolist(), values[order].tolist()
+        each = zip(places, alike, clf.train_y_[order].tolist(), strict=True)
+        found.append([Neighbour(i, value, labels[c], names.get(i)) for i, value, c in each])
     return found
 
 
@@ -122,8 +118,7 @@ def _fitted_parts(clf: Any, X: Sequences) -> tuple[SequenceKernel, np.ndarray, l
     ranges = ranges_for([term], X)
     varying = without_constants(X, ranges)
     encoders, symbols = fit_encoders([term.frames, term.symbols], varying, np.zeros(len(X)))
-    kernel = term.kernel_of(symbols, Work(clf.memory_limit, clf.n_jobs))
-    return kernel, ranges, encoders, symbols
+    return term.kernel_of(symbols, Work(clf.memory_limit, clf.n_jobs)), ranges, encoders, symbols
 
 
 def sampled(blocks: Iterable[Any], most_bytes: int) -> tuple[Sequences, int]:

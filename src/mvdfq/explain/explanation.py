@@ -172,8 +172,7 @@ class Explanation:
         classes. The sequence is compared with the midpoint of the average sequences of both
         classes, so the constant is about 0.
         """
-        asked = [(first, second)] if isinstance(self.labels[0], tuple) else [first, second]
-        for label in asked:
+        for label in [(first, second)] if isinstance(self.labels[0], tuple) else [first, second]:
             self.column(label)  # raises an error for a class that does not exist
         return self._one_column((first, second), *self.contrast(first, second))
 

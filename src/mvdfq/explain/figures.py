@@ -222,8 +222,7 @@ def _band(axes: Any, edges: np.ndarray, row: np.ndarray, shares: np.ndarray) -> 
 def symbols(explanation: Any, label: Any = None) -> Any:
     """Draw the rows of symbols and, below, the evidence for and against a class over time."""
     column, sign = explanation.column(label)
-    order = np.argsort(-np.abs(explanation.by_row[column]), kind="stable")
-    rows = np.sort(order[:MOST_ROWS])
+    rows = np.sort(np.argsort(-np.abs(explanation.by_row[column]), kind="stable")[:MOST_ROWS])
     heights = [2 + 0.22 * len(rows), 2]
     grid = {"nrows": 2, "sharex": True, "height_ratios": heights}
     figure, (above, below) = _new_figure(10, sum(heights), **grid)

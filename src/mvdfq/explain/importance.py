@@ -135,8 +135,7 @@ def judge(
 ) -> Judged:
     """Return sequences with what each part adds to their margins, as a fitted sum judges them."""
     view = Baselines(problems.pairs, class_shares).average
-    lengths = getattr(read[0], "lengths", np.ones(len(y), int))
-    block = np.cumsum(lengths) // BLOCK_FRAMES
+    block = np.cumsum(getattr(read[0], "lengths", np.ones(len(y), int))) // BLOCK_FRAMES
     margins, parts = [], []
     for a, b in pairwise([0, *(np.flatnonzero(np.diff(block)) + 1).tolist(), len(y)]):
         part = [symbols[a:b] for symbols in read]

@@ -79,9 +79,8 @@ def find_moments(
     if explanation.are_letters:
         text, joined = _text(explanation), has_both_strands(explanation)
         total = on_strand(sign * explanation.by_time[column], joined)
-        places = strongest_windows(total, min(LETTERS, len(total)), n)
         return [Moment((a, b), None, (), float(total[a:b].sum()), letters=text[a:b])
-                for a, b in places]  # fmt: skip
+                for a, b in strongest_windows(total, min(LETTERS, len(total)), n)]  # fmt: skip
     if (shares := explanation.known_shares) is not None:  # else only rows have evidence
         evidence, names = shares.T @ evidence, explanation.channels
     rate, n_frames = explanation.symbols.sampling_rate, evidence.shape[1]
@@ -189,8 +188,7 @@ def in_range(values: np.ndarray, ranges: np.ndarray) -> np.ndarray:
     array([[-3.,  3.]])
     """
     low, high = ranges[:, :, None]
-    width = np.where(high > low, high - low, np.nan)
-    return 6 * (values - (low + high) / 2) / width
+    return 6 * (values - (low + high) / 2) / np.where(high > low, high - low, np.nan)
 
 
 def shape_of(values: np.ndarray) -> str:

@@ -278,19 +278,15 @@ def shares_of(parts: Iterable[Any], n_channels: int) -> np.ndarray:
     for step in steps_of(*parts):
         name = type(step).__name__
         if not hasattr(step, "channel_shares"):
-            raise UnknownShares(
-                f"{name} does not say which channels its rows are made of, so importance and "
-                f"evidence by channel are not known; use by_row, or give {name} a method "
-                f"channel_shares."
-            )
+            problem = f"{name} does not say which channels its rows are made of"
+            missing = "importance and evidence by channel are not known"
+            hint = f"use by_row, or give {name} a method channel_shares"
+            raise UnknownShares(f"{problem}, so {missing}; {hint}.")
         own = np.asarray(step.channel_shares(), dtype=float)
         sums_to_one = own.ndim == 2 and np.allclose(own.sum(axis=1), 1) and (own >= 0).all()
         if not sums_to_one or own.shape[1] != len(shares):
-            wanted = (
-                f"an array of shape (n_rows, {len(shares)}) with non-negative rows that sum to 1"
-            )
-            raise ValueError(
-                f"{name}.channel_shares() must return {wanted}, got shape {own.shape}."
-            )
+            wanted = f"an array of shape (n_rows, {len(shares)})"
+            wanted += f" with non-negative rows that sum to 1, got shape {own.shape}"
+            raise ValueError(f"{name}.channel_shares() must return {wanted}.")
         shares = own @ shares
     return shares

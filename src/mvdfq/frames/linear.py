@@ -65,8 +65,7 @@ class Standardize(PerChannel):
             means, deviations = (moment[:, 0] for moment in moments(X.data, X.offsets[[0, -1]]))
         check_spread(deviations[~X.symbolic_mask], "X")
         self.mean_ = np.where(X.symbolic_mask, 0.0, means)
-        scale = np.where(deviations == 0, np.inf, deviations)
-        self.scale_ = np.where(X.symbolic_mask, 1.0, scale)
+        self.scale_ = np.where(X.symbolic_mask, 1.0, np.where(deviations == 0, np.inf, deviations))
 
     def _transform(self, X: Sequences) -> Sequences:
         device, card = card_for(X)
@@ -198,8 +197,7 @@ class Rotate(SequenceTransformer):
         return np.concatenate([shares, np.eye(self.n_channels_in_)[self._symbolic_mask]])
 
     def _check_learned(self) -> None:
-        numeric = self.n_channels_in_ - sum(self.symbolic_in_)
-        require_axes(self, (1 + bool(self.deltas)) * numeric)
+        require_axes(self, (1 + bool(self.deltas)) * (self.n_channels_in_ - sum(self.symbolic_in_)))
         require_array(self, "explained_variance_", (len(self.components_),))
 
     def _frames(self, X: Sequences) -> Any:
@@ -244,9 +242,8 @@ def principal_axes(
     elif np.isnan(data.sum(axis=1)).any():
         data = data[:, ~np.isnan(data).any(axis=0)]
     if 0 in data.shape:
-        raise ValueError(
-            "X must hold at least one frame without missing values in its numeric channels."
-        )
+        wanted = "one frame without missing values in its numeric channels"
+        raise ValueError(f"X must hold at least {wanted}.")
     if device:
         mean, (low, high), products = card.spread_of_frames(data, device)
     else:
@@ -254,10 +251,8 @@ def principal_axes(
     varies = ~is_constant(low, high)
     if not varies.any():
         return mean, np.eye(1, len(data)), np.zeros(1)
-    if device:
-        covariance = products[np.ix_(varies, varies)]
-    else:
-        covariance = _products(data[varies], mean[varies])
+    used = np.ix_(varies, varies)
+    covariance = products[used] if device else _products(data[varies], mean[varies])
     check_spread(covariance, "X")
     variances, axes = np.linalg.eigh(covariance / data.shape[1])
     # eigenvalues come in ascending order; rounding may leave one just below 0

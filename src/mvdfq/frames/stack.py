@@ -91,8 +91,7 @@ def groups_by_name(X: Sequences) -> list[list[int]]:
     names, numeric = channel_names(X), np.flatnonzero(~X.symbolic_mask).tolist()
     for j in numeric:
         stem = names[j].rstrip("0123456789")
-        group = "" if stem == names[j] else stem.removeprefix("delta ")
-        groups.setdefault(group, []).append(j)
+        groups.setdefault("" if stem == names[j] else stem.removeprefix("delta "), []).append(j)
     return list(groups.values()) if len(groups) <= MOST_GROUPS else [numeric]
 
 
@@ -199,8 +198,7 @@ class Stack(SequenceTransformer):
                 is_fitted, kind = hasattr(step, "n_channels_in_"), type(step).__name__
                 require(is_fitted, f"view {name!r} must be fitted, but {kind} is not")
             n, n_read = self.n_channels_in_, steps[0].n_channels_in_ if steps else None
-            fits = n_read in (None, n)
-            require(fits, f"view {name!r} must read {n} channels, got {n_read}")
+            require(n_read in (None, n), f"view {name!r} must read {n} channels, got {n_read}")
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters; if `deep`, views by name and theirs as ``name__parameter``."""

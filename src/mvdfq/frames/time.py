@@ -144,14 +144,10 @@ class Lags(SequenceTransformer):
         lengths = np.maximum(X.lengths - lags[-1], 0)
         offsets = np.concatenate([[0], np.cumsum(lengths)])
         frames = np.arange(offsets[-1]) + np.repeat(X.offsets[:-1] - offsets[:-1], lengths)
-        names = channel_names(X)
-        return replace(
-            X,
-            data=np.concatenate([X.data.take(frames + lag, axis=1) for lag in lags]),
-            offsets=offsets,
-            channel_names=tuple(f"{a} t+{lag}" if lag else a for lag in lags for a in names),
-            symbolic=X.symbolic * len(lags),
-        )
+        data = np.concatenate([X.data.take(frames + lag, axis=1) for lag in lags])
+        names = tuple(f"{a} t+{lag}" if lag else a for lag in lags for a in channel_names(X))
+        flags = X.symbolic * len(lags)
+        return replace(X, data=data, offsets=offsets, channel_names=names, symbolic=flags)
 
     def _check_learned(self) -> None:
         n_rows = self.n_lags * self.n_channels_in_

@@ -160,10 +160,8 @@ class SequenceMap(TransformerMixin, BaseEstimator):
             hint = f"but {self.n_rows_in_} rows are expected; if X is one sequence, pass [X]"
             raise ValueError(f"{problem}, {hint}.")
         if collection.n_rows != self.n_rows_in_:
-            problem = f"X has {collection.n_rows} rows"
-            raise ValueError(
-                f"{problem}, but {type(self).__name__} was fitted on {self.n_rows_in_}."
-            )
+            fitted = f"{type(self).__name__} was fitted on {self.n_rows_in_}"
+            raise ValueError(f"X has {collection.n_rows} rows, but {fitted}.")
         if isinstance(X, Symbols) and not np.array_equal(X.n_symbols, self.n_symbols_):
             new, old = X.n_symbols.tolist(), self.n_symbols_.tolist()
             problem = f"X has alphabets of {new} symbols, but fit had alphabets of {old}"
@@ -241,9 +239,8 @@ def _check_weights(weights: Any, n: int, used: Any, name: str, what: str) -> np.
     """Return the weights of what is in use; None means 1 for all `n`."""
     weights = np.ones(n) if weights is None else np.asarray(weights, dtype=float)
     if weights.shape != (n,) or not (np.isfinite(weights) & (weights >= 0)).all():
-        raise ValueError(
-            f"{name} must hold {n} non-negative numbers, one per {what}, got {weights.tolist()}."
-        )
+        wanted = f"{n} non-negative numbers, one per {what}"
+        raise ValueError(f"{name} must hold {wanted}, got {weights.tolist()}.")
     if not weights[used].any():
         raise ValueError(f"{name} must be positive for a row or group in use, got only zeros.")
     return weights[used]

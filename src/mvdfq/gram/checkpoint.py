@@ -109,8 +109,7 @@ def store_gram(
     # be normalized at once, and all tiles of a column have one block in common
     tiles.sort(key=lambda tile: (tile[1].start, tile[0] != tile[1], tile[0].start))
     with engine_of(kernel), locked(output):
-        key = _key(kernel, tiles, dtype)
-        matrix = Unfinished(output, key, len(kernel.train_), np.dtype(dtype))
+        matrix = Unfinished(output, _key(kernel, tiles, dtype), len(kernel.train_), np.dtype(dtype))
         try:
             todo = [tile for tile in tiles if (tile[0].start, tile[1].start) not in matrix.found]
             _compute(kernel, matrix, todo, (budget, task_bytes), progress)
@@ -235,8 +234,7 @@ class Unfinished:
         facts = {"descr": descr, "fortran_order": False, "shape": (n, n)}
         np.lib.format.write_array_header_1_0(header, facts)
         start = len(header.getvalue())
-        size = start + n * n * dtype.itemsize
-        self._allocate(header.getvalue(), size)
+        self._allocate(header.getvalue(), start + n * n * dtype.itemsize)
         self.values = np.memmap(self.path, dtype, "r+", start, (n, n))
         # the first row and column of each tile whose bytes are as the journal says
         self.found = set()

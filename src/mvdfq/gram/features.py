@@ -98,9 +98,8 @@ class SequenceFeatures(SequenceMap):
         """Find out which words have a column; return the counts if they fit into memory at once."""
         collection = self._fit_plan(X, listed=True)
         if not self.kernel_.has_features:
-            raise ValueError(
-                f"{self.kernel_!r} has no explicit features; SequenceKernel computes its values."
-            )
+            hint = "SequenceKernel computes its values"
+            raise ValueError(f"{self.kernel_!r} has no explicit features; {hint}.")
         if self.n_features is not None:
             self.columns_: Vocabulary | Buckets = Buckets(self.n_features)
             counted = None

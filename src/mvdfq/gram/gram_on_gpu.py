@@ -200,8 +200,7 @@ class _Tile:
 
     def _tasks_at_once(self, read: Rows, tasks: list[Task], few: bool) -> int:
         """Return how many tasks to count together, within the memory and exact."""
-        n_layouts = max(len(task.reading.layouts) for task in tasks)
-        frames = max(read.codes.numel(), 1) * n_layouts
+        frames = max(read.codes.numel(), 1) * max(len(task.reading.layouts) for task in tasks)
         if few:
             n_words = max(task.reading.n_words(read.base) for task in tasks)
             fits = self.room // 2 // (24 * len(read.codes) * max(self.n, 1) * n_words)
@@ -227,8 +226,7 @@ class _Tile:
 
     def _add_few(self, sums: Sums, read: Rows, tasks: list[Task]) -> None:
         """Count all words of small alphabets in dense matrices."""
-        counts = histogram(read, [task.reading for task in tasks])
-        add_dense(sums, counts, self._kind(read, tasks))
+        add_dense(sums, histogram(read, [task.reading for task in tasks]), self._kind(read, tasks))
 
     def _add_many(self, sums: Sums, read: Rows, tasks: list[Task]) -> None:
         """Count the words that occur, by one sort."""

@@ -118,8 +118,7 @@ def compute_tiles(
             out = Gram(values, np.zeros(n_left), np.zeros(n_right), scale)
             # results come in the order of the jobs, so the next ones belong to this tile; rows are
             # normalized one by one, so all pieces of a row come together first
-            of_tile = islice(results, len(pieces))
-            for r, alike in groupby(of_tile, key=lambda pair: pair[0][1]):
+            for r, alike in groupby(islice(results, len(pieces)), key=lambda pair: pair[0][1]):
                 add_row(out, plan, r, [(weight, done) for (_, _, weight, _), done in alike])
             yield tile, out
 
@@ -165,9 +164,8 @@ def _reported(results: Iterator, total: int, progress: Report) -> Any:
 
 def _pieces(plan: Plan) -> Iterator[tuple[int, float, tuple[tuple[int, Any], ...]]]:
     """Cut the tasks of a tile into pieces of equal row and weight, in a fixed order."""
-    n_rows = len(plan.row_weights)
     # rows are pieces already; only few rows must be cut further
-    per_row = -(-PIECES // n_rows)
+    per_row = -(-PIECES // len(plan.row_weights))
     for r in np.flatnonzero(plan.row_weights).tolist():
         tasks = plan.tasks(r)
         size = -(-len(tasks) // per_row)

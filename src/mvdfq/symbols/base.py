@@ -75,8 +75,7 @@ class Symbols(Ragged):
     @property
     def dtype(self) -> np.dtype:
         """The type of the codes; a card holds bytes only."""
-        is_array = isinstance(self.held, np.ndarray)
-        return self.data.dtype if is_array else np.dtype(np.uint8)
+        return self.data.dtype if isinstance(self.held, np.ndarray) else np.dtype(np.uint8)
 
     @property
     def largest(self) -> np.ndarray:
@@ -110,13 +109,9 @@ class Symbols(Ragged):
 
     def rows(self, which: slice | np.ndarray) -> "Symbols":
         """Return the same sequences with only some of the rows."""
-        names = self.channel_names
-        return replace(
-            self,
-            data=self.held[which],
-            n_symbols=self.n_symbols[which],
-            channel_names=None if names is None else tuple(np.array(names)[which].tolist()),
-        )
+        names, n_symbols = self.channel_names, self.n_symbols[which]
+        kept = None if names is None else tuple(np.array(names)[which].tolist())
+        return replace(self, data=self.held[which], n_symbols=n_symbols, channel_names=kept)
 
     def joined(self, other: "Symbols") -> "Symbols":
         """Return one collection: the sequences of `self`, then the sequences of `other`."""
@@ -161,8 +156,7 @@ def check_symbols(X: Any, n_symbols: Any = None) -> Symbols:
     for x in arrays:
         # as 64-bit integers: the largest code plus one may not fit the type of the codes
         needed = np.maximum(needed, x.max(axis=1, initial=0).astype(int) + 1 if x.size else 0)
-    dtype = code_dtype(int(needed.max()))
-    data = np.concatenate(arrays, axis=1, dtype=dtype, casting="unsafe")
+    data = np.concatenate(arrays, axis=1, dtype=code_dtype(int(needed.max())), casting="unsafe")
     sizes = needed if n_symbols is None else _alphabet(n_symbols, needed)
     return Symbols(data, offsets_of([x.shape[1] for x in arrays]), n_symbols=sizes)
 
@@ -215,12 +209,9 @@ def side_by_side(parts: Sequence[Symbols], names: tuple[str, ...] | None) -> Sym
     device, card = on_card("frames")
     held = [part.held for part in rows]
     is_there = device and not all(isinstance(array, np.ndarray) for array in held)
-    return replace(
-        rows[0],
-        data=card.joined(held, device) if is_there else np.concatenate(held),
-        n_symbols=np.concatenate([part.n_symbols for part in rows]),
-        channel_names=names,
-    )
+    data = card.joined(held, device) if is_there else np.concatenate(held)
+    n_symbols = np.concatenate([part.n_symbols for part in rows])
+    return replace(rows[0], data=data, n_symbols=n_symbols, channel_names=names)
 
 
 def as_symbols(
@@ -251,12 +242,11 @@ def warn_unseen(X: Any, read: list[Any]) -> None:
         if len(text) == strange.shape[1]:
             letters = sorted({text[place] for place in np.flatnonzero(strange.any(axis=0))})
             where += f" ({', '.join(map(repr, letters[:5]))})"
-        warnings.warn(
-            f"{counted(unseen.sum(), 'symbol')}{where} in {n} of "
-            f"{counted(len(symbols), 'sequence')} did not occur in training; the answer rests on "
-            f"the other symbols. Is this the kind of data that the classifier was trained on?",
-            stacklevel=5,
-        )
+        problem = f"{counted(unseen.sum(), 'symbol')}{where} in {n} of "
+        problem += f"{counted(len(symbols), 'sequence')} did not occur in training"
+        hint = "Is this the kind of data that the classifier was trained on?"
+        rest = f"the answer rests on the other symbols. {hint}"
+        warnings.warn(f"{problem}; {rest}", stacklevel=5)
         return
 
 

@@ -298,9 +298,8 @@ class DirectQuantizer(PerChannel):
             raise ValueError(f"range must be two rising percentiles in 0..100, got {self.range!r}.")
         share = self.adaptive
         if share is not None and share != "budget" and not (is_number(share) and 0 < share < 1):
-            raise ValueError(
-                f"adaptive must be None, 'budget' or a share between 0 and 1, got {share!r}."
-            )
+            wanted = "None, 'budget' or a share between 0 and 1"
+            raise ValueError(f"adaptive must be {wanted}, got {share!r}.")
 
 
 def _quantile_edges(low: float, high: float, inner: np.ndarray) -> np.ndarray:

@@ -146,8 +146,7 @@ def _kmeans(frames: np.ndarray, size: int, random: np.random.RandomState) -> np.
             break
         order, counts = np.argsort(codes, kind="stable"), np.bincount(codes, minlength=size)
         # a cluster that has lost all its frames keeps its centre
-        begins = (np.cumsum(counts) - counts)[counts > 0]
-        sums = np.add.reduceat(rows[order], begins, axis=0)
+        sums = np.add.reduceat(rows[order], (np.cumsum(counts) - counts)[counts > 0], axis=0)
         centres[counts > 0] = sums / counts[counts > 0, np.newaxis]
     return centres
 
@@ -162,8 +161,7 @@ def _nearest(data: np.ndarray, codebook: np.ndarray) -> np.ndarray:
     words, largest = codebook - centre, np.fmax.reduce(np.abs(data), axis=None, initial=0.0)
     norms = np.sqrt((words**2).sum(axis=1))
     # beyond this, squares could overflow in single precision
-    is_single = max(largest, np.abs(codebook).max()) < 1e15
-    dtype: Any = np.float32 if is_single else np.float64
+    dtype: Any = np.float32 if max(largest, np.abs(codebook).max()) < 1e15 else np.float64
     factors = np.hstack([-words, norms[:, None] ** 2 / 2]).astype(dtype)
     memory = np.empty(BLOCK, dtype), *np.empty((2, BLOCK), np.int32)
     # sums of n products of rounded numbers are wrong by at most n + 2 roundings of their sizes,
@@ -177,8 +175,7 @@ def _nearest(data: np.ndarray, codebook: np.ndarray) -> np.ndarray:
         near = ((rounding * norms.max() + lost) * sizes).astype(dtype)
         rows = np.concatenate([centred, np.ones((1, x.shape[1]))]).astype(dtype)
         # frames are columns: the other way round, the product takes half as long again
-        found = codes[start : start + BLOCK]
-        find_nearest(factors @ rows, near, x, codebook, memory, found)
+        find_nearest(factors @ rows, near, x, codebook, memory, codes[start : start + BLOCK])
     codes[np.isnan(data).any(axis=0)] = MISSING
     return codes
 

@@ -47,23 +47,18 @@ def dense_evidence(words: SeenWords, symbols: Symbols) -> list[Evidence]:
     reading, groups, lengths = _Reading(words, symbols), words.table.groups, symbols.lengths
     n_rows, n, n_columns = len(symbols.codes), len(symbols), words.parts[0][0].shape[2]
     by_frame = np.zeros((n_rows, symbols.data.shape[1], n_columns))
-    by_layout, rest = (
-        np.zeros((len(groups), n_rows, n, n_columns)),
-        np.zeros((n_rows, n, n_columns)),
-    )
+    by_layout = np.zeros((len(groups), n_rows, n, n_columns))
+    rest = np.zeros((n_rows, n, n_columns))
     for g, part in enumerate(groups):
         reading.spread(g, part.group.arrays[0], (by_frame, by_layout[g], rest))
     # the evidence of cells without any word belongs to all frames alike
     by_frame += np.repeat(rest / np.maximum(lengths, 1)[:, None], lengths, axis=1)
     by_frame /= reading.mean
     by_layout /= reading.mean
+    frames, layouts = by_frame.transpose(2, 0, 1), by_layout.transpose(2, 3, 1, 0)
+    find = [partial(_words, reading, i) for i in range(n)]
     return [
-        Evidence(
-            by_frame[:, a:b].transpose(2, 0, 1),
-            by_layout[:, :, i].transpose(2, 1, 0),
-            partial(_words, reading, i),
-            partial(_words, reading, i),
-        )
+        Evidence(frames[:, :, a:b], layouts[i], find[i], find[i])
         for i, (a, b) in enumerate(pairwise(symbols.offsets.tolist()))
     ]
 
@@ -111,16 +106,10 @@ class _Reading:
 
     def spread(self, g: int, reached: np.ndarray, out: tuple[np.ndarray, ...]) -> None:
         """Add the evidence of one group of layouts, see `spread_words`."""
-        part = self.table.groups[g]
-        spread_words(
-            self.slots(g),
-            self.symbols.offsets,
-            (self.table.rows, part.group.arrays[1][:, -1].copy(), part.group.layout_weights),
-            (part.first, *self.seen.parts[g]),
-            self.totals,
-            reached,
-            out,
-        )
+        part, offsets = self.table.groups[g], self.symbols.offsets
+        layouts = self.table.rows, part.group.arrays[1][:, -1].copy(), part.group.layout_weights
+        words = part.first, *self.seen.parts[g]
+        spread_words(self.slots(g), offsets, layouts, words, self.totals, reached, out)
 
     def starts(self, g: int) -> np.ndarray:
         """Return the evidence of every word at its start, by row, layout, frame and column."""

@@ -224,8 +224,7 @@ def _weights_of_columns(
     task = g * len(plan.cells) + cell
     column = features.columns_.columns_of(r, task, words, int(plan.n_symbols[r]))
     # words without a column must not share a count
-    unknown = column.max(initial=0) + 1 + np.arange(len(column))
-    ids = np.where(column >= 0, column, unknown)
+    ids = np.where(column >= 0, column, column.max(initial=0) + 1 + np.arange(len(column)))
     _, ids = np.unique(owners * (int(ids.max(initial=0)) + 1) + ids, return_inverse=True)
     factor = np.sqrt(plan.row_weights[r] * plan.groups(r)[g].weight)
     return ids, np.where(column[:, None] >= 0, factor * term.coefficients[column], 0)

@@ -27,7 +27,7 @@ from mvdfq.frames import Filters, Standardize
 from mvdfq.frames.filters import TAPS, auto_dilations
 from mvdfq.sequences import Sequences, check_sequences
 from mvdfq.symbols import ThresholdQuantizer
-from mvdfq.symbols.base import Symbols, numbered
+from mvdfq.symbols.base import Symbols, as_symbols, numbered
 from mvdfq.terms.base import Source, Term, Work
 from mvdfq.terms.baseline import Evidence, View
 from mvdfq.terms.feature_blocks import Block, MatrixBlock, SideBySide
@@ -90,9 +90,8 @@ class FilterTerm(Term):
         if not isinstance(self.dilations, str):
             check_several(self.dilations, "dilations")
         elif self.dilations not in ("auto", "few"):
-            raise ValueError(
-                f"dilations must be 'auto', 'few' or whole numbers, got {self.dilations!r}."
-            )
+            wanted = "'auto', 'few' or whole numbers"
+            raise ValueError(f"dilations must be {wanted}, got {self.dilations!r}.")
 
     def fit(self, X: Any, y: np.ndarray, work: Work) -> "StandardFitting | None":
         """Learn thresholds from some sequences, and compute the kernel matrix of all."""
@@ -342,10 +341,9 @@ class FittedFilters(StandardTerm):
         sequence; see `baseline.py` for what a word is compared with. There are two layouts per
         dilation: single symbols and triples. Words are not listed: there are thousands.
         """
-        pairs = zip(self.banks, self._compared(view), strict=True)
         done = run_in_order(
             lambda pair: list(pair[0].evidence(read, pair[1])),
-            pairs,
+            zip(self.banks, self._compared(view), strict=True),
             n_threads(self.banks[0].n_jobs),
         )
         by_bank = [evidence for _, evidence in done]
@@ -404,12 +402,7 @@ def levels(X: Sequences) -> Symbols:
     width = np.where(high > low, high - low, 1)
     levels = np.floor((X.data - low) / width * LEVELS).clip(0, LEVELS - 1)
     codes = np.where(np.isnan(levels), np.iinfo(np.uint8).max, np.nan_to_num(levels))
-    return Symbols(
-        codes.astype(np.uint8),
-        X.offsets,
-        n_symbols=np.full(len(codes), LEVELS),
-        sampling_rate=X.sampling_rate,
-    )
+    return as_symbols(X, codes.astype(np.uint8), np.full(len(codes), LEVELS), None)
 
 
 class _Reader:

@@ -151,8 +151,7 @@ class FittedTerm(Short):
 
         def projections() -> list[Any]:
             factors = self.factors()
-            ends = pairwise(np.cumsum([0, *map(len, factors)]).tolist())
-            pairs = zip(ends, factors, strict=True)
+            pairs = zip(pairwise(np.cumsum([0, *map(len, factors)]).tolist()), factors, strict=True)
             return [projection(self.name, np.arange(*end), factor) for end, factor in pairs]
 
         sketch, made = np.zeros((len(read), WIDTH)), self.once("projections", projections)

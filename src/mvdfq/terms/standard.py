@@ -427,5 +427,4 @@ def count_at_keys(
     indptr = indptr[:: len(rows)]
     if indptr[-1] < 2**31:  # or the columns are copied to the type of the places
         indptr = indptr.astype(np.int32)
-    shape = row.n_sequences, len(rows) * sum(sizes)
-    return sp.csr_array((counts, columns, indptr), shape=shape)
+    return sp.csr_array((counts, columns, indptr), shape=(row.n_sequences, len(rows) * sum(sizes)))

@@ -157,8 +157,7 @@ class Calibration(Short):
 
 def ranks(held: np.ndarray, scores: np.ndarray) -> np.ndarray:
     """Return the share of held-out scores that are at least as large, each score with them."""
-    above = len(held) - np.searchsorted(np.sort(held), scores, side="left")
-    return (1 + above) / (len(held) + 1)
+    return (1 + len(held) - np.searchsorted(np.sort(held), scores)) / (len(held) + 1)
 
 
 def in_set(p: np.ndarray, coverage: float) -> np.ndarray:

@@ -223,8 +223,7 @@ class Trainer:
         members[learn, y] = self.sample_weight[learn]
         members *= inverse(members.sum(axis=0))
         distances = nearness_in(values, members).distances()
-        sizes = spread_sizes(distances[learn, y], y, n_classes)
-        spread = Spread(sizes, (members**2).sum(axis=0))
+        spread = Spread(spread_sizes(distances[learn, y], y, n_classes), (members**2).sum(axis=0))
         return spread.relative(distances), spread
 
     def _accuracy(self, decision: np.ndarray, check: np.ndarray) -> float:
@@ -267,9 +266,8 @@ def check_class_weight(class_weight: Any) -> None:
         return
     for label, weight in class_weight.items():
         if not isinstance(weight, Real) or not 0 <= float(weight) < np.inf:
-            raise ValueError(
-                f"class_weight must hold numbers from 0 on, got {weight!r} for class {label!r}."
-            )
+            got = f"{weight!r} for class {label!r}"
+            raise ValueError(f"class_weight must hold numbers from 0 on, got {got}.")
 
 
 def weights_of_classes(class_weight: Any, classes: np.ndarray, counts: np.ndarray) -> np.ndarray:

@@ -233,8 +233,7 @@ def summed_words(
     for cell in plan.cells:
         for columns in GroupTask(group, cell).columns(row):
             # if word and sequence do not fit into 64 bits together, words come as rows of codes
-            is_key = columns.words.ndim == 1
-            words = columns.words if is_key else word_keys(columns.words, row.base)
+            words = columns.words if columns.words.ndim == 1 else word_keys(columns.words, row.base)
             count = columns.count.astype(np.float32)
             value = np.sqrt(count) if plan.root else count
             shape = len(columns.words), row.n_sequences

@@ -251,8 +251,7 @@ def _check_vocabulary(value: Any) -> None:
     for words in value.words.values():
         _check_words(words, "words")
     ends = np.cumsum([0, *map(len, value.words.values())]).tolist()
-    first = dict(zip(value.words, ends[:-1], strict=True))
-    same = value.first == first and value.size == ends[-1]
+    same = value.first == dict(zip(value.words, ends[:-1], strict=True)) and value.size == ends[-1]
     require(same, f"first and size must number the {ends[-1]} words one after another")
 
 

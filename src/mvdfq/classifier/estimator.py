@@ -3,7 +3,7 @@
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import KW_ONLY, dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -230,10 +230,9 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         with self._fitting() as progress:
             sequences = self._collection(X)
             if not sequences.lengths.any():  # the words that scikit-learn's checks expect
-                shape = (
-                    f"0 feature(s) (shape=({len(sequences)}, 0)) while a minimum of 1 is required"
-                )
-                raise ValueError(f"X holds only empty sequences: {shape}.")
+                got = f"0 feature(s) (shape=({len(sequences)}, 0))"
+                wanted = "a minimum of 1 is required"
+                raise ValueError(f"X holds only empty sequences: {got} while {wanted}.")
             training = check_training(self, sequences, y, sample_weight, groups)
             warn_constant(training.ranges, channel_names(training.X))
             self._forget()
@@ -364,7 +363,7 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         if X.channel_names and self.channel_names_in_ is None:
             problem = f"X names its channels {', '.join(map(repr, X.channel_names[:5]))}"
             warnings.warn(f"{problem}, fit had no names; their order counts.", stacklevel=4)
-            X = replace(X, channel_names=None)
+            X = X.with_fields(channel_names=None)
         return without_constants(X, self.ranges_in_)
 
     def _decide(self, read: list[Any]) -> tuple[np.ndarray, np.ndarray, Any, np.ndarray]:

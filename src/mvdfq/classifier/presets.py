@@ -188,11 +188,9 @@ def text() -> PlainTerm:
 
 def proteins() -> PlainTerm:
     """The default for strings, on three rows: residues, and two kinds of groups of residues."""
-    groups = [(name, Letters(groups=groups)) for name, groups in SIMILAR.items()]
-    weights = [1.0] + [SIMILAR_WEIGHT] * len(groups)
-    return strings().set_params(
-        symbols=Rows([("residues", Letters()), *groups]), row_weights=weights
-    )
+    alike = [(name, Letters(groups=groups)) for name, groups in SIMILAR.items()]
+    rows, weights = Rows([("residues", Letters()), *alike]), [1.0] + [SIMILAR_WEIGHT] * len(alike)
+    return strings().set_params(symbols=rows, row_weights=weights)
 
 
 def nucleic() -> PlainTerm:

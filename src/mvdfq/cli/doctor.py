@@ -86,5 +86,6 @@ def cache(
     else:
         facts |= {"recordings": len(entries), "bytes": size, "limit in bytes": size_limit()}
         if entries:
-            facts["oldest use"] = time.strftime("%Y-%m-%d", time.localtime(entries[0][0]))
+            used, _, _ = entries[0]
+            facts["oldest use"] = time.strftime("%Y-%m-%d", time.localtime(used))
     show_facts(facts, format)

@@ -69,10 +69,9 @@ class PageOptions:
         """Raise an error for a page that cannot or must not be written."""
         path, details = self.report, self.details
         if path is None:
-            given = {"details": details != "60", "no-audio": self.no_audio}
-            given["remove-channels"] = self.remove_channels
-            for name in (name for name, is_given in given.items() if is_given):
-                raise Refused(f"--{name} needs --report.", "name a page: --report page.html", USAGE)
+            for name in _given(self):
+                hint = "name a page: --report page.html"
+                raise Refused(f"{_option(name)} needs --report.", hint, USAGE)
             return
         check_output(path, endings=(".html", ".htm"))
         check_name(path.with_suffix(".json"))  # the longest of the names beside the page
@@ -129,8 +128,6 @@ def evaluate(
         _refuse_with_model(testing, parts, reading, page)
         show_scores(*_scores_of_model(testing.model, data, reading), format)
         return
-    import numpy as np
-
     from mvdfq.evaluation import evaluate as measure, usual_protocol
     from mvdfq.pages.run import Recorder
 
@@ -148,15 +145,8 @@ def evaluate(
         return
     read, settings = reading.labelled(where), {"data": o.shown_paths(where)}
     if testing.test is not None:
-        test, settings["test"] = reading.labelled(testing.test), str(testing.test)
-        if read.split is not None or test.split is not None:
-            raise Refused(
-                f"{settings['data']} or the data of --test name a training and a test part "
-                f"themselves.",
-                "leave out --test, or name files that hold one part each",
-            )
-        parts_of = ["train"] * len(read) + ["test"] * len(test)
-        read = replace(read.joined(test), split=np.array(parts_of))
+        settings["test"] = str(testing.test)
+        read = _with_test_part(read, reading.labelled(testing.test), settings["data"])
     if "group" in testing.protocol and read.groups is None:
         message = f"--protocol {testing.protocol} needs groups, but the data have none."
         raise Refused(message, NO_GROUPS)
@@ -182,6 +172,17 @@ def evaluate(
     page.write(clf, read, data[0], result, recorder, rules, reading.quiet)
 
 
+def _with_test_part(read: Any, test: Any, shown: str) -> Any:
+    """Return training data and test data as one data set of two parts."""
+    import numpy as np
+
+    if read.split is not None or test.split is not None:
+        problem = f"{shown} or the data of --test name a training and a test part themselves."
+        raise Refused(problem, "leave out --test, or name files that hold one part each")
+    parts = ["train"] * len(read) + ["test"] * len(test)
+    return replace(read.joined(test), split=np.array(parts))
+
+
 def _telling(progress: Any, n_removed: int) -> Any:
     """Return a report of folds that says how many trainings there are, and how long they take."""
     from mvdfq._utils.progress import duration
@@ -204,15 +205,19 @@ def _telling(progress: Any, n_removed: int) -> Any:
 
 def _refuse_with_model(*records: Any) -> None:
     """Raise an error for options that do not apply to a trained model."""
-    given = {each.name: getattr(record, each.name) != each.default
-             for record in records for each in fields(record)}  # fmt: skip
-    for name in (name for name in tables()["evaluate"]["training"] if given[name]):
-        wrong = "-C" if name == "C" else f"--{name.replace('_', '-')}"
-        raise Refused(
-            f"--model tests a model that is trained already; {wrong} does not work with it.",
-            f"leave out {wrong} or --model",
-            USAGE,
-        )
+    given = {name for record in records for name in _given(record)}
+    for wrong in (_option(name) for name in tables()["evaluate"]["training"] if name in given):
+        problem = f"--model tests a model that is trained already; {wrong} does not work with it."
+        raise Refused(problem, f"leave out {wrong} or --model", USAGE)
+
+
+def _given(record: Any) -> list[str]:
+    """Return the fields of a record of options that differ from their defaults."""
+    return [each.name for each in fields(record) if getattr(record, each.name) != each.default]
+
+
+def _option(name: str) -> str:
+    return "-C" if name == "C" else f"--{name.replace('_', '-')}"
 
 
 def _scores_of_model(

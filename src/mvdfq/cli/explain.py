@@ -14,7 +14,7 @@ from mvdfq.cli.output import Format, note, show_json, show_rows, show_text, tabl
 from mvdfq.cli.predict import load, new_data, warn_of_training_data
 
 PICTURES = (".png", ".svg", ".pdf")
-# Other names of the columns of a table of variants, in lower case; those of VCF are among them.
+# Other names of the columns of a table of variants, in lower case; VCF files have such names.
 COLUMNS = {"pos": "position", "reference": "ref", "alternative": "alt"}
 COLUMNS |= dict.fromkeys(["sequence", "#chrom", "chrom"], "name")
 NOTHING = ("", "-", ".", "*")

@@ -155,7 +155,7 @@ class SequenceTransformer(TransformerMixin, BaseEstimator):
         if names == X.channel_names and X.symbolic == self.symbolic_in_:
             return X
         # a plain list has neither names nor flags: then the names and flags of `fit` hold
-        as_in_fit = replace(X, data=X.held, channel_names=names, symbolic=self.symbolic_in_)
+        as_in_fit = X.with_fields(channel_names=names, symbolic=self.symbolic_in_)
         for j in np.flatnonzero(X.symbolic_mask & ~as_in_fit.symbolic_mask):
             raise ValueError(f"Channel {j} of X must hold numbers, as in fit, got symbols.")
         return as_in_fit
@@ -285,8 +285,9 @@ def shares_of(parts: Iterable[Any], n_channels: int) -> np.ndarray:
         own = np.asarray(step.channel_shares(), dtype=float)
         sums_to_one = own.ndim == 2 and np.allclose(own.sum(axis=1), 1) and (own >= 0).all()
         if not sums_to_one or own.shape[1] != len(shares):
-            wanted = f"an array of shape (n_rows, {len(shares)})"
-            wanted += f" with non-negative rows that sum to 1, got shape {own.shape}"
-            raise ValueError(f"{name}.channel_shares() must return {wanted}.")
+            shape = f"an array of shape (n_rows, {len(shares)})"
+            wanted = f"{shape} with non-negative rows that sum to 1"
+            got = f"got shape {own.shape}"
+            raise ValueError(f"{name}.channel_shares() must return {wanted}, {got}.")
         shares = own @ shares
     return shares

@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import KW_ONLY, dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, Self
 
 import numpy as np
@@ -80,11 +80,9 @@ class SequenceMap(TransformerMixin, BaseEstimator):
         if not issparse(values) or _get_output_config("transform", self)["dense"] == "default":
             return values
         if 8 * values.shape[0] * values.shape[1] > MOST_DENSE:
-            problem = (
-                f"A data frame of {values.shape[0]} x {values.shape[1]} features takes more than"
-            )
+            size = f"{values.shape[0]} x {values.shape[1]} features"
             hint = "pass n_features=1000, or set_output(transform='default') for a sparse matrix"
-            raise ValueError(f"{problem} 2 GiB; {hint}.")
+            raise ValueError(f"A data frame of {size} takes more than 2 GiB; {hint}.")
         return values.toarray()
 
     def _fit(self, X: Any) -> tuple[Any, ...]:
@@ -141,9 +139,10 @@ class SequenceMap(TransformerMixin, BaseEstimator):
             self.kernel_.check_values(sequences)
             return sequences
         if n_symbols is not None and (isinstance(X, Symbols) or self.letters_ is not None):
-            problem = "n_symbols must be None unless X holds plain integers; a quantizer sets the"
-            hint = "alphabet itself, and mvdfq.Letters(alphabet=...) sets the alphabet of strings"
-            raise ValueError(f"{problem} {hint}.")
+            problem = "n_symbols must be None unless X holds plain integers"
+            hint = "a quantizer sets the alphabet itself"
+            strings = "mvdfq.Letters(alphabet=...) sets the alphabet of strings"
+            raise ValueError(f"{problem}; {hint}, and {strings}.")
         if isinstance(X, Symbols):
             return X
         if are_letters(X) != (self.letters_ is not None):
@@ -168,8 +167,7 @@ class SequenceMap(TransformerMixin, BaseEstimator):
             raise ValueError(f"{problem}; use the same fitted quantizer for both.")
         if isinstance(collection, Symbols):
             # with the alphabets of `fit`, codes beyond them are symbols that `fit` did not see
-            # `held`: what is on a card stays there
-            collection = replace(collection, data=collection.held, n_symbols=self.n_symbols_)
+            collection = collection.with_fields(n_symbols=self.n_symbols_)
         return self._in_use(collection)
 
     def _rows_in_use(self, collection: Ragged) -> np.ndarray:
@@ -190,11 +188,10 @@ class SequenceMap(TransformerMixin, BaseEstimator):
             return everything
         if constant.any() and self.constant_rows == "drop":
             problem = "hold at most one symbol in all training sequences and are left out"
-            hint = (
-                "constant_rows='keep' keeps such rows, 'ignore' drops such rows without a warning"
-            )
+            hint = "constant_rows='keep' keeps such rows"
+            silent = "'ignore' leaves such rows out without a warning"
             rows = np.flatnonzero(constant).tolist()
-            warnings.warn(f"Rows {rows} {problem}; {hint}.", stacklevel=5)
+            warnings.warn(f"Rows {rows} {problem}; {hint}, {silent}.", stacklevel=5)
         return everything[~constant]
 
     def _in_use(self, collection: Ragged) -> Ragged:

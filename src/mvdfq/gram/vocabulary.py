@@ -159,19 +159,18 @@ def portions(
     n_counts, free = density * n_frames, available_memory()
     need = int(n_counts * BYTES_WHILE_JOINED)
     if need > free:  # before memory is spent on a result that cannot fit
-        takes = f"whose features take about {need / 1e9:.3g} GB"
-        problem = f"X has about {n_counts:.3g} counts, {takes}, but {free / 1e9:.3g} GB of memory"
+        takes = f"X has about {n_counts:.3g} counts, whose features take about {need / 1e9:.3g} GB"
+        has = f"{free / 1e9:.3g} GB of memory are free"
         hint = "transform X in parts, or use a kernel with fewer words"
-        raise MemoryError(f"{problem} are free; {hint}.")
+        raise MemoryError(f"{takes}, but {has}; {hint}.")
     # a quarter more, since the sample may hold fewer counts than other sequences
     per_frame = per_task + 1.25 * BYTES_PER_COUNT * density
     offsets, longest = collection.offsets, int(collection.lengths.max(initial=0))
     if longest * per_frame > budget:
-        wanted = (
-            f"at least about {int(longest * per_frame)} bytes, which the features of the longest"
-        )
-        problem = f"memory_limit must be {wanted} sequence need, got {budget} bytes"
-        raise ValueError(f"{problem}; pass a larger memory_limit.")
+        least = f"at least about {int(longest * per_frame)} bytes"
+        wanted = f"{least}, which the features of the longest sequence need"
+        hint = "pass a larger memory_limit"
+        raise ValueError(f"memory_limit must be {wanted}, got {budget} bytes; {hint}.")
     cuts, start, n = [], 0, len(offsets) - 1
     while start < n:
         # at least one sequence, however long: `longest` was checked above

@@ -135,7 +135,12 @@ class Kernel(BaseEstimator):
         return True
 
     def own_tasks(
-        self, n_symbols: int, cells: list, needs_counts: bool, listed: bool, vocabulary: dict
+        self,
+        n_symbols: int,
+        cells: list[tuple[int, int]],
+        needs_counts: bool,
+        listed: bool,
+        vocabulary: dict[int, np.ndarray],
     ) -> list[Any] | None:
         """Return the tasks for one row, or None to count the words of each group and cell.
 

@@ -37,12 +37,12 @@ def details(run: Run, n: int | None, asked: tuple[Any, Any] = (None, None)) -> l
     made = {}
     for f, of_fold in groupby(sorted(places, key=pair.__getitem__), lambda p: pair[p][0]):
         alike = list(of_fold)
-        near = nearest(run, f, alike, NEIGHBOURS)
+        near = nearest(run, f, alike, NEIGHBOURS)  # all of them, when the first is asked for
         compared = any(term.class_means for term in run.model(f).terms_)
-        for place, why, neighbours in zip(alike, _explained(run, f, alike), near, strict=True):
+        for place, why in zip(alike, _explained(run, f, alike), strict=True):
             made[place] = _detail(run, place, pair[place][1:], points, why)
-            if not isinstance(why, str):
-                made[place] |= {"compared": compared, "neighbours": neighbours}
+            if not isinstance(why, str):  # all sequences of a fold are explained, or none
+                made[place] |= {"compared": compared, "neighbours": next(near)}
     return [made[place] for place in places]
 
 

@@ -1,5 +1,6 @@
 """Kernel values of judged sequences with each other and with training sequences; their map."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -18,11 +19,11 @@ PER_AXIS, MOST_AXES, SHRINKAGE = 10, 30, 0.01
 CELLS = 90
 
 
-def nearest(run: Run, f: int, places: list[int], n: int) -> list[list[dict[str, Any]]]:
-    """Return the `n` training sequences of a fold most like each of its judged sequences."""
+def nearest(run: Run, f: int, places: list[int], n: int) -> Iterator[list[dict[str, Any]]]:
+    """Yield the `n` training sequences of a fold most like each of its judged sequences."""
     clf, X = run.model(f), run.X[run.tested[places]]
-    near = neighbours_of(clf, points_of(clf, X), clf.training_places(X), n)
-    return [[_neighbour(run, f, found) for found in of_place] for of_place in near]
+    for near in neighbours_of(clf, points_of(clf, X), clf.training_places(X), n):
+        yield [_neighbour(run, f, neighbour) for neighbour in near]
 
 
 def _neighbour(run: Run, f: int, near: Neighbour) -> dict[str, Any]:

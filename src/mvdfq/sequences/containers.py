@@ -140,6 +140,10 @@ class Ragged:
         offsets = np.concatenate([self.offsets, self.offsets[-1] + other.offsets[1:]])
         return self.with_data(data, offsets)
 
+    def with_fields(self, **changes: Any) -> Self:
+        """Return a copy with other fields; values that are on a card stay there."""
+        return replace(self, **{"data": self.held, **changes})
+
     def with_data(self, data: np.ndarray, offsets: np.ndarray | None = None) -> Self:
         """Return a copy with other data and the same names."""
         return replace(self, data=data, offsets=self.offsets if offsets is None else offsets)

@@ -238,9 +238,9 @@ class ThresholdQuantizer(SequenceTransformer):
         sample = X.held[:, :: max(1, X.held.shape[1] // SAMPLE)]
         self.thresholds_ = np.full((X.n_rows, n), -np.inf)
         pairs = zip(rows_cut(sample, n + 1, SAME_SUMS), self.thresholds_, strict=True)
-        for (low, high, cuts), thresholds in pairs:
+        for (low, high, inner), thresholds in pairs:
             # no cuts if the channel is constant
-            thresholds[: cuts.size] = cuts
+            thresholds[: inner.size] = inner
             thresholds[:] = thresholds if low <= high else np.nan
 
     def _transform(self, X: Sequences) -> Symbols:

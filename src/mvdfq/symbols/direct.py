@@ -136,7 +136,7 @@ class DirectQuantizer(PerChannel):
         # the default: rows are cut where they are held, on a card if there is one
         if self.strategy == "quantile" and np.ndim(self.n_bins) == 0 and not symbolic.any():
             self.categories_ = [np.empty(0)] * X.n_rows
-            self.bin_edges_ = [_quantile_edges(*cuts) for cuts in rows_cut(X.held, self.n_bins)]
+            self.bin_edges_ = [_quantile_edges(*row) for row in rows_cut(X.held, self.n_bins)]
             return
         self.categories_, quantities = [], []
         for row, flag in zip(self._scaled(X), symbolic, strict=True):
@@ -268,11 +268,9 @@ class DirectQuantizer(PerChannel):
         shares = np.where(X.symbolic_mask, 0, outside) / max(codes.shape[1], 1)
         j = int(shares.argmax())
         if shares[j] > cut_off + MANY_OUTSIDE:
-            problem = (
-                f"{shares[j]:.0%} of the values of channel {channel_names(X)[j]} lie outside the"
-            )
+            values = f"{shares[j]:.0%} of the values of channel {channel_names(X)[j]}"
             hint = "check that training and new values have the same units"
-            warnings.warn(f"{problem} range learned in fit; {hint}.", stacklevel=4)
+            warnings.warn(f"{values} lie outside the range learned in fit; {hint}.", stacklevel=4)
 
     def _check_parameters(self) -> None:
         """Raise an error for wrong parameters, or parameters that do not go together."""

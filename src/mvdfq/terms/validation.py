@@ -44,7 +44,7 @@ Folds = list[Fold]
 
 
 class QuickFolds(StratifiedGroupKFold):
-    """The folds of scikit-learn, which asks numpy once for each group, not once for each fold."""
+    """Makes the same folds as scikit-learn, with one call of numpy per group, not one per fold."""
 
     def _find_best_fold(self, y_counts_per_fold, y_cnt, group_y_counts) -> int:
         """Return the fold in which a group leaves the shares of the classes most even."""

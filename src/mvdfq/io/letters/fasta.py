@@ -216,14 +216,14 @@ def _residues(source: Source, record: Record, alphabet: str | None, lower: str) 
         source.fail(f"line {record.line}: a record without an id", "write an id after '>'")
     where = f"line {record.line}: record {record.id!r}"
     if not record.sequence:
-        hint = Sentence("remove the record, or leave it out with ", {"skip_bad": True})
-        source.fail(f"{where} is empty", hint)
+        without = Sentence("remove the record, or leave it out with ", {"skip_bad": True})
+        source.fail(f"{where} is empty", without)
     try:
         return clean(record.sequence, alphabet, lower)
     except ValueError as error:
-        hint = Sentence("mvdfq.io.read_fasta(alphabet=None) takes any letters")
+        hint = "mvdfq.io.read_fasta(alphabet=None) takes any letters"
         if alphabet == "dna":  # both strands are known for DNA and RNA only
-            hint = Sentence("DNA is read on both strands, and RNA with alphabet='rna'; no proteins")
+            hint = "DNA has two strands, and RNA with alphabet='rna'; proteins have one strand"
         source.fail(f"{where}: {error}", hint)
 
 

@@ -70,7 +70,7 @@ def moments(times: Sequence[str]) -> np.ndarray:
 
 
 def are_doubtful(times: Sequence[str]) -> bool:
-    """Are there several dates with a slash, none of which tells which number is the month?"""
+    """Tell whether dates have slashes, and no date tells which of its numbers is the month."""
     days = [day for day in map(DAY.fullmatch, times) if day and day[2] == "/" and len(day[1]) < 4]
     dates = {day.group(1, 3, 4) for day in days}
     return len(dates) > 1 and all(max(int(a), int(b)) <= 12 for a, b, _ in dates)

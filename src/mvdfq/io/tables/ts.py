@@ -133,7 +133,7 @@ def _without_times(line: str) -> tuple[list[str], list[str]]:
         steps = np.diff(times)
         is_even = not steps.size or 0 < steps.max() <= 1.001 * steps.min()
         if not is_even or not np.array_equal(times, moments(clocks[0])):
-            problem = "the times do not rise in even steps, or differ from those of channel 1"
+            problem = "the times do not rise in even steps, or differ from the times of channel 1"
             raise ValueError(f"channel {len(clocks)}: {problem}; {hint}")
     return channels, clocks[0]
 

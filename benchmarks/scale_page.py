@@ -1,4 +1,4 @@
-"""The tables of docs/scaling.md, worked out from results/scale.csv."""
+"""The tables of docs/scaling.md, worked out from results/scale.csv and results/gpu.csv."""
 
 import csv
 import re
@@ -48,7 +48,11 @@ def growth():
 def _ends(lines, key):
     """The first and the last value of a column."""
     values = [float(lines[i][key]) for i in (0, -1)]
-    return " to ".join(f"{value:.0f}" if value > 100 else f"{value:.3g}" for value in values)
+    return " to ".join(map(_digits, values))
+
+
+def _digits(value):
+    return f"{value:.0f}" if value > 100 else f"{value:.3g}"
 
 
 def workers():
@@ -62,6 +66,22 @@ def workers():
         for x in lines
     ]  # fmt: skip
     return table(["work", "workers are", "workers", "s", "processor s", "times as fast"], rows)
+
+
+def gpu():
+    """The public calls on a graphics card, beside the processor of the same machine."""
+    rows = {}
+    with (HERE / "results" / "gpu.csv").open(newline="") as file:
+        for line in csv.DictReader(file):
+            if line["engine"] != "ceiling":
+                rows.setdefault(line["work"], {})[line["engine"].split(",")[0]] = line
+    made = []
+    for work, lines in rows.items():
+        card = lines["gpu"]
+        floor = re.search("floor (.*)", card["note"])
+        times = [_digits(float(lines[e]["ms"])) if e in lines else "" for e in ("cpu", "gpu")]
+        made.append([work, *times, card["error"], floor[1] if floor else ""])
+    return table(["work", "processor, ms", "card, ms", "largest difference", "floor"], made)
 
 
 def large():
@@ -162,8 +182,8 @@ def fill(page, name, made):
 def write_page():
     """Put the tables between their marks in the page."""
     for name, made in [
-        ("growth", growth), ("workers", workers), ("large", large), ("constants", said),
-        ("paper", paper),
+        ("gpu", gpu), ("growth", growth), ("workers", workers), ("large", large),
+        ("constants", said), ("paper", paper),
     ]:  # fmt: skip
         fill(PAGE, name, made())
 

@@ -93,11 +93,13 @@ class CodebookQuantizer(SequenceTransformer):
         if whole.size > most:
             whole = np.sort(random.choice(whole, most, replace=False))
         frames = data[:, whole]
-        self.codebooks_ = [_kmeans(frames, size, random) for size in sizes]
+        with one_blas_thread():  # the last bits of products depend on the number of threads
+            self.codebooks_ = [_kmeans(frames, size, random) for size in sizes]
 
     def _transform(self, X: Sequences) -> Symbols:
         data = self._scaled(X)
-        rows = [_nearest(data, codebook) for codebook in self.codebooks_]
+        with one_blas_thread():  # products of blocks are small: more threads wait for each other
+            rows = [_nearest(data, codebook) for codebook in self.codebooks_]
         sizes = np.array([len(codebook) for codebook in self.codebooks_], dtype=np.int64)
         return to_symbols(X, rows, sizes, tuple(f"codebook {size}" for size in sizes))
 
@@ -137,8 +139,7 @@ def _kmeans(frames: np.ndarray, size: int, random: np.random.RandomState) -> np.
     size = min(size, distinct.size)
     centres, rounds = rows[random.choice(distinct, size, replace=False)], ROUNDS
     if size <= FEW:
-        with one_blas_thread():  # the last bits of products depend on the number of threads
-            centres, rounds = kmeans_plusplus(rows, size, random_state=random)[0], MOST_ROUNDS
+        centres, rounds = kmeans_plusplus(rows, size, random_state=random)[0], MOST_ROUNDS
     codes = np.full(len(rows), MISSING)
     for _ in range(rounds):
         before, codes = codes, _nearest(frames, centres)

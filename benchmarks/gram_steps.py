@@ -23,6 +23,7 @@ STEPS = [
     (cpu, "count_runs", "counts"),
     (sums.Products, "finish", "dense products"),
     (cpu, "add_outer_products", "outer products"),
+    (cpu, "add_row_products", "outer products"),
     (tiles, "add_row", "sum of rows"),
 ]
 

@@ -162,6 +162,15 @@ def test_labels_in_order_may_hold_spaces(tmp_path):
     assert read(tmp_path / "data", labels=table).y.tolist() == ["up", "down"]
 
 
+def test_names_with_spaces_are_no_labels(tmp_path):
+    for name in ("walk 1.csv", "walk 2.csv"):
+        series(tmp_path / "data" / name)
+    table = label_table(tmp_path, "walk 1.csv up\nwalk 2.csv down\n")
+    message = "the line 'walk 1.csv up' holds the name 'walk 1.csv' and a label"
+    with pytest.raises(ReadError, match=message):
+        read(tmp_path / "data", labels=table)
+
+
 def test_files_of_one_name_in_two_folders_are_not_confused(tmp_path):
     for name in ("p/1.csv", "q/1.csv"):
         series(tmp_path / "data" / name)

@@ -133,6 +133,12 @@ class Elsewhere:
                 lines = lines[1:]
             if len(lines) != len(names):
                 where.fail(f"{len(lines)} labels for {len(names)} sequences", "one label per line")
+            forms = {form for name in names for form in _forms(_base(name))}
+            for line in lines:
+                starts = (line[: space.start()] for space in re.finditer(" ", line))
+                if name := next((start for start in starts if start in forms), None):
+                    problem = f"the line {line!r} holds the name {name!r} and a label"
+                    where.fail(problem, "write a comma or a tab between name and label")
             source.remark("labels: one per line, in the order of the sequences")
             return [*lines], None
         places = self._places(where, key)

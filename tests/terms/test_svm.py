@@ -10,6 +10,7 @@ from sklearn.svm import SVC
 
 from mvdfq.terms.svm import Margins, Problems, fit_margins, fit_temperature
 from mvdfq.terms.validation import Cautious, Trainer, inner_folds
+from naive.passes import squared_hinge
 
 
 @pytest.fixture(scope="module")
@@ -58,6 +59,20 @@ def test_two_classes_are_one_problem(blobs):
         assert margins.coefficients.shape == (60, 1)
         theirs = SVC(kernel="precomputed", C=1.0, tol=1e-6).fit(K, y)
         assert_allclose(problems.decision(margins.of(K)), theirs.decision_function(K))
+
+
+@pytest.mark.parametrize("C", [0.1, 1.0])
+def test_the_squared_hinge_is_that_of_a_general_solver(blobs, C):
+    F, K, y = blobs
+    y, weight, before = (y > 2).astype(int), np.random.default_rng(0).uniform(0.1, 2, 60), K.copy()
+    weight[:3] = 0
+    weigh = {"sample_weight": weight, "squared": True}
+    margins = fit_margins(K, y, Problems(2, "ovr"), C, **weigh).of(K)[:, 0]
+    w, b = squared_hinge(F, 2 * y - 1, weight, C)
+    assert_allclose(margins, F @ w + b, atol=1e-4)
+    assert_array_equal(K, before)  # the diagonal is as it was
+    by_features = fit_margins(sp.csr_array(F), y, Problems(2, "ovr"), C, **weigh).of(F)[:, 0]
+    assert np.corrcoef(by_features, margins)[0, 1] > 0.99  # liblinear also shrinks the intercept
 
 
 def test_votes_decide_and_margins_break_ties():
@@ -135,6 +150,16 @@ def test_two_classes_of_like_weight_take_the_smallest_penalty():
     result, _ = trained(points @ points.T, y, Cautious((1e-4, 10.0)))
     assert result.C == 1e-4
     assert result.scores.shape == (1, 5)  # no other penalty was tried
+
+
+def test_the_squared_hinge_has_no_choice(blobs):
+    _, K, y = blobs
+    result, _ = trained(K, (y == 3).astype(int), Cautious((1.0, 10.0)), squared=True)
+    whole = fit_margins(K, (y == 3).astype(int), Problems(2, "ovr"), 1.0,
+                        sample_weight=np.ones(60), squared=True)  # fmt: skip
+    assert result.C == 1
+    assert result.scores.shape == (1, 5)
+    assert_allclose(result.margins.of(K), whole.of(K))
 
 
 def test_groups_stay_together(blobs):

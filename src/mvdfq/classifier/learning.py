@@ -100,7 +100,10 @@ def check_training(clf: Any, X: Any, y: Any, sample_weight: Any, groups: Any) ->
         prints[used] = fingerprints(X)
         return prints
 
-    trainer = Trainer(problems, codes, weight, groups, clf.cv, seed, clf.n_jobs)
+    trainer = Trainer(
+        problems, codes, weight, groups, clf.cv, seed, clf.n_jobs,
+        squared=chosen.squares_loss and len(classes) == 2,
+    )  # fmt: skip
     shares = np.bincount(codes, weight) / weight.sum()
     ranges = ranges_for(chosen.terms, X)
     return Training(

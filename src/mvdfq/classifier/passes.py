@@ -150,7 +150,7 @@ def fit_by_passes(
     """Choose C on the first sample, go on with all blocks, check, and learn the rest, too."""
     trainer = replace(begin.trainer, fit=partial(_fit_sample, solver.memory), calibrates=False)
     first = trainer.chosen(begin, candidates)
-    C = PENALTY * first.C
+    C = _penalty(first.C, trainer.squared)
     reports = [share_of(report, 0, 0.2), share_of(report, 0.2, 0.8)]
     # the machines of the sample are near the end already, so all blocks take few passes
     margins = first.margins
@@ -184,7 +184,13 @@ def _fit_sample(
     weight = options["sample_weight"]
     makers = values.makers(y, weight, weight, np.zeros(len(y), bool))
     blocks = LocalBlocks(makers, memory, options["n_jobs"])
-    return PassSolver(blocks, values.total.columns, problems, memory)(PENALTY * C)
+    C = _penalty(C, options["squared"])
+    return PassSolver(blocks, values.total.columns, problems, memory)(C)
+
+
+def _penalty(C: float, squared: bool) -> float:
+    """Return the penalty for passes, whose loss is the squared hinge, given the trainer's."""
+    return C if squared else PENALTY * C
 
 
 def block_makers(blocks: Sequence[Any]) -> Sequence[Callable[[], Numbered]]:

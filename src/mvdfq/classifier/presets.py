@@ -54,6 +54,7 @@ class Preset:
     multi_class: str = "ovo"
     C: Any = "auto"
     keeps_relatives: bool = False  # whether inner folds keep similar sequences together
+    squares_loss: bool = False  # whether the machine of two classes has the squared hinge
 
 
 # Layouts of the words of the defaults for numbers: single symbols, pairs, and three symbols that
@@ -164,8 +165,10 @@ def _letters(X: Any = None) -> Preset:
     known = X is not None and are_letters(X)
     kinds = {_kind_of(row) for row in check_sequences(X).data} if known else set()
     defaults = {"nucleic": nucleic, "protein": proteins, "text": text}
-    make = defaults.get(kinds.pop() if len(kinds) == 1 else "", strings)
-    return Preset([make()], "ovr", PENALTIES, keeps_relatives=True)
+    kind = kinds.pop() if len(kinds) == 1 else ""
+    make = defaults.get(kind, strings)
+    is_plain = kind in ("nucleic", "text")  # one row of words without a place
+    return Preset([make()], "ovr", PENALTIES, keeps_relatives=True, squares_loss=is_plain)
 
 
 def _kind_of(row: np.ndarray) -> str:

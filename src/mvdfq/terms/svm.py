@@ -30,6 +30,8 @@ _LIBLINEAR = Lock()
 # of two machines, or of a processor and a card, differ by up to 6e-4; with 1e-6 by less than 1e-6,
 # in about the same time. Noisy labels in few dimensions need many more steps: there 1e-3 must do.
 TOLERANCE, MOST_STEPS = 1e-6, 100
+# The penalty of a machine without slack: no coefficient comes near this bound.
+NO_SLACK = 1e9
 # A temperature of 0 would make all classes equally probable, and would not tell which class wins.
 LEAST_TRUST = 0.05
 
@@ -103,8 +105,12 @@ def fit_margins(
     sample_weight: np.ndarray,
     random_state: int = 0,
     n_jobs: int | None = None,
+    squared: bool = False,
 ) -> Margins:
-    """Solve every problem; dense `values` are kernel values, sparse `values` are features."""
+    """Solve every problem; dense `values` are kernel values, sparse `values` are features.
+
+    If `squared`, the loss of the only problem is the squared hinge.
+    """
     used = np.flatnonzero(sample_weight > 0)
     if not sp.issparse(values):  # once, not once per problem
         assert_all_finite(values, input_name="kernel matrix")
@@ -120,11 +126,13 @@ def fit_margins(
         if labels.all() or not labels.any():  # only one class has weight
             return np.zeros(values.shape[1]), 1.0 if labels.all() else -1.0
         if sp.issparse(values):
-            linear = LinearSVC(C=C, loss="hinge", max_iter=10_000, random_state=random_state)
+            loss = "squared_hinge" if squared else "hinge"
+            linear = LinearSVC(C=C, loss=loss, max_iter=10_000, random_state=random_state)
             with _LIBLINEAR:
                 linear.fit(values[members], labels, sample_weight[members])
             return linear.coef_[0], float(linear.intercept_[0])
-        svc = _fit_kernel(values, members, labels, C, sample_weight[members], random_state)
+        fit = _fit_squared if squared else _fit_kernel
+        svc = fit(values, members, labels, C, sample_weight[members], random_state)
         # one coefficient per training sequence: 0 unless the sequence is a support vector
         column = np.zeros(len(values))
         column[members[svc.support_]] = svc.dual_coef_[0]
@@ -145,6 +153,23 @@ def _fit_kernel(K, used, labels, C, sample_weight, random_state) -> SVC:
         svc = SVC(**options, tol=TOLERANCE, max_iter=MOST_STEPS * len(used))
         svc.fit(K, labels, sample_weight)
     return svc if svc.fit_status_ == 0 else SVC(**options).fit(K, labels, sample_weight)
+
+
+def _fit_squared(K, used, labels, C, sample_weight, random_state) -> SVC:
+    r"""Solve a problem with the squared hinge.
+
+    .. math:: \min_f \frac{1}{2} \|f\|^2 + C \sum_i w_i \max(0, 1 - y_i f(x_i))^2
+
+    This is the machine without slack on the kernel :math:`K_{ij} + \delta_{ij} / (2 C w_i)`.
+    """
+    K = K if len(used) == len(K) else K[np.ix_(used, used)]
+    diagonal = np.einsum("ii->i", K)  # a view: a copy of the matrix would need as much memory again
+    before = diagonal.copy()
+    diagonal += 1 / (2 * C * sample_weight)
+    try:
+        return _fit_kernel(K, np.arange(len(K)), labels, NO_SLACK, None, random_state)
+    finally:
+        diagonal[:] = before
 
 
 def _solve_pairs(K, y, used, problems, C, sample_weight, random_state) -> Margins:

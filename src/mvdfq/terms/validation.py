@@ -33,9 +33,10 @@ EVEN = 0.35
 class Cautious(tuple[float, ...]):
     """Penalties, ascending; two classes of like weight take the smallest without a choice.
 
-    With the squared hinge, two classes of any weight do so. Other classes: the best mean recall in inner folds, of equals the largest penalty. A rare class
-    needs a large penalty: on 54 families of proteins, penalty 1 loses 1.9 points of ROC50 against
-    10; on 7 classes of proteins 3 to 8 points.
+    With the squared hinge, two classes of any weight do so. Other classes: the best mean recall in
+    inner folds, of equals the largest penalty. A rare class needs a large penalty: on 54 families
+    of proteins, penalty 1 loses 1.9 points of ROC50 against 10; on 7 classes of proteins 3 to 8
+    points.
     """
 
 

@@ -115,43 +115,32 @@ def _pairs(max_sets: int = 20) -> JointQuantizer:
     return JointQuantizer(2, n_bins=3, max_sets=max_sets)
 
 
-# The kernels of each family: first as in the paper's text, then as in its comments.
-KERNELS: dict[str, Callable[..., Kernel]] = {
-    "spectrum": Spectrum,
-    "mismatch": Mismatch,
-    "sssk": lambda k: Spatial(t=3, k=k, d=5),
+# The quantizer of each family, the lengths of words for the spectrum kernel, and lengths and
+# mismatches for the mismatch kernel: first as in the paper's text, then as in its comments.
+FAMILIES: dict[str, tuple[Callable[[], Any], list[int], list[tuple[int, int]]]] = {
+    "mvdfq": (partial(DirectQuantizer, 32, strategy="uniform"), [6, 1], [(6, 1), (5, 2)]),
+    "vq": (partial(CodebookQuantizer, 2048), [5, 1], [(5, 1), (5, 2)]),
+    "hashing": (partial(HashingQuantizer, 32), [6, 8], [(6, 1), (5, 2)]),
 }
-FAMILIES: dict[str, tuple[Callable[[], Any], dict[str, list[tuple[int, ...]]]]] = {
-    "mvdfq": (
-        lambda: DirectQuantizer(n_bins=32, strategy="uniform"),
-        {"spectrum": [(6,), (1,)], "mismatch": [(6, 1), (5, 2)], "sssk": [(1,), (2,)]},
-    ),
-    "vq": (
-        lambda: CodebookQuantizer(2048),
-        {"spectrum": [(5,), (1,)], "mismatch": [(5, 1), (5, 2)], "sssk": [(1,), (2,)]},
-    ),
-    "hashing": (
-        lambda: HashingQuantizer(32),
-        {"spectrum": [(6,), (8,)], "mismatch": [(6, 1), (5, 2)], "sssk": [(1,), (2,)]},
-    ),
-}
+SSSK: list[Callable[[], Kernel]] = [partial(Spatial, t=3, k=k, d=5) for k in (1, 2)]
 
 
 def _paper() -> dict[str, Callable[[], Preset]]:
     """List every method of the paper by its name; an `m` after the family means manifold=True."""
     table: dict[str, Callable[[], Preset]] = {}
-    for family, (symbols, kernels) in FAMILIES.items():
+    for family, (symbols, lengths, mismatches) in FAMILIES.items():
+        kernels: dict[str, list] = {"spectrum": [partial(Spectrum, k) for k in lengths]}
+        kernels |= {"mismatch": [partial(Mismatch, *pair) for pair in mismatches], "sssk": SSSK}
         for name, readings in kernels.items():
-            for values, suffix in zip(readings, ["", "-alt"], strict=True):
-                kernel = partial(KERNELS[name], *values)
+            for kernel, suffix in zip(readings, ["", "-alt"], strict=True):
                 for manifold, letter in [(False, ""), (True, "m")]:
                     table[f"{family}{letter}-{name}{suffix}"] = _later(symbols, kernel, manifold)
     codebooks = partial(CodebookQuantizer, [1024, 2048, 4096])
     columns = partial(JointQuantizer, "all", n_bins=3, strategy="uniform")
     table["multi-vq"] = _later(codebooks, partial(Spectrum, 5), False)
     table["multi-vq-alt"] = _later(codebooks, partial(Spectrum, 1), False)
-    table["mvdfq-1d"] = _later(columns, partial(KERNELS["sssk"], 1), False)
-    table["mvdfqm-1d"] = _later(columns, partial(KERNELS["sssk"], 1), True)
+    table["mvdfq-1d"] = _later(columns, SSSK[0], False)
+    table["mvdfqm-1d"] = _later(columns, SSSK[0], True)
     return table
 
 

@@ -71,10 +71,7 @@ def require_axes(part: Any, n: int) -> None:
 
 @cache
 def learned_names(cls: Any) -> tuple[str, ...]:
-    """Return the attributes that `fit` gives to objects of a class.
-
-    A class declares these attributes by annotations in its body: ``mean_: np.ndarray``.
-    """
+    """Return the attributes that `fit` gives to objects of a class, and that the class declares."""
     declared = [name for base in reversed(cls.__mro__) for name in get_annotations(base)]
     # "_" alone separates the parameters of a dataclass
     return tuple(name for name in dict.fromkeys(declared) if name.endswith("_") and name != "_")
@@ -87,11 +84,9 @@ STEPS = {"steps": list[tuple[str, Any]]}
 def check_kinds(value: Any) -> None:
     """Raise an error if an attribute is missing, or is not what its class declares."""
     cls: Any = type(value)
-    missing = [name for name in _needed(cls) if not hasattr(value, name)]
-    learned = [name for name in _learned(cls) if not hasattr(value, name)]
-    if len(learned) < len(_learned(cls)):  # otherwise the part is not fitted
-        missing += learned
-    if missing:
+    names, always = _promised(cls)
+    missing = [name for name in names if not hasattr(value, name)]
+    if missing and (always or len(missing) < len(names)):  # without any, a part is not fitted
         raise LearnedError(f"the file must hold {', '.join(missing)}, but does not")
     for name, hint in _hints(cls).items():
         if hasattr(value, name) and not fits(actual := getattr(value, name), hint):
@@ -155,17 +150,10 @@ def _hints(cls: Any) -> dict[str, Any]:
 
 
 @cache
-def _needed(cls: type) -> list[str]:
-    """Return the names that every object has: fields of a dataclass, steps of a pipeline."""
+def _promised(cls: type) -> tuple[list[str], bool]:
+    """Return the names that every object has, and True, or those that `fit` sets, and False."""
     if cls is Pipeline:
-        return list(STEPS)
-    if not is_record(cls):
-        return []
-    return [field.name for field in fields(cls) if not field.name.startswith("_")]
-
-
-@cache
-def _learned(cls: type) -> list[str]:
-    """Return the names that `fit` sets and that have no value in the class."""
-    names = [] if is_record(cls) else learned_names(cls)
-    return [name for name in names if not hasattr(cls, name)]
+        return list(STEPS), True
+    if is_record(cls):
+        return [field.name for field in fields(cls) if not field.name.startswith("_")], True
+    return [name for name in learned_names(cls) if not hasattr(cls, name)], False

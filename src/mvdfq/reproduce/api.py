@@ -123,10 +123,9 @@ def check_request(table: str, readings: Sequence[str], protocols: Sequence[str])
     # no reading asked for means all readings; some tables have none
     known = dict.fromkeys(cell.reading for cell in cells(table))
     if known and readings and not known.keys() & set(readings):
-        raise ValueError(
-            f"The table {table!r} has no cells of the reading {', '.join(map(repr, readings))}; "
-            f"one of {', '.join(known)}."
-        )
+        asked = ", ".join(map(repr, readings))
+        problem = f"The table {table!r} has no cells of the reading {asked}"
+        raise ValueError(f"{problem}; one of {', '.join(known)}.")
 
 
 def _check_known(what: str, asked: Sequence[str], known: Sequence[str]) -> None:

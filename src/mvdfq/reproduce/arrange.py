@@ -98,10 +98,7 @@ def grouped(
 
 
 def missing(rows: Iterable[Row]) -> list[tuple[Row, str]]:
-    """Return every place that was not measured, and in which readings and protocols.
-
-    "text artist-disjoint; tuned" says that text lacks one protocol and tuned lacks all.
-    """
+    """Return every place that was not measured, and in which readings and protocols."""
     rows = [*rows]
     n_protocols = len({row.protocol for row in rows if row.protocol})
     places = []
@@ -109,6 +106,7 @@ def missing(rows: Iterable[Row]) -> list[tuple[Row, str]]:
         lacking: dict[str, list[str]] = {}
         for row in same:
             lacking.setdefault(row.reading, []).extend([row.protocol] if row.protocol else [])
+        # "text artist-disjoint; tuned": text lacks one protocol, tuned lacks all
         where = [
             name if len(cuts) == n_protocols else f"{name} {', '.join(cuts)}"
             for name, cuts in lacking.items()

@@ -26,29 +26,20 @@ USUAL = {"dilation": 1, "neighbourhood": "full"}
 
 @dataclass(frozen=True)
 class StringMethod:
-    """A quantizer and a string kernel.
+    """A quantizer and a string kernel."""
 
-    `view` names the form of the data that the method reads; `symbols` is None if the data are
-    symbols already. Inner validation chooses the penalty if `C` is None; both multi-class schemes
-    are trained if `scheme` is empty.
-    """
-
-    symbols: Any
+    symbols: Any  # None if the data are symbols already
     kernel: Kernel
     manifold: bool = False
-    view: str = "mfcc"
-    C: float | None = None
-    scheme: str = ""
+    view: str = "mfcc"  # the form of the data that the method reads
+    C: float | None = None  # None: inner validation chooses the penalty
+    scheme: str = ""  # empty: both multi-class schemes are trained
 
     def sequence_kernel(self, n_jobs: int | None, memory_limit: Any) -> SequenceKernel:
         """Return the kernel on symbols, not fitted."""
-        return SequenceKernel(
-            clone(self.kernel),
-            manifold=self.manifold,
-            constant_rows="ignore",
-            n_jobs=n_jobs,
-            memory_limit=memory_limit,
-        )
+        means: dict[str, Any] = {"n_jobs": n_jobs, "memory_limit": memory_limit}
+        kernel, manifold = clone(self.kernel), self.manifold
+        return SequenceKernel(kernel, manifold=manifold, constant_rows="ignore", **means)
 
     @property
     def label(self) -> str:
@@ -79,14 +70,11 @@ class EstimatorMethod:
 
 @dataclass(frozen=True)
 class RbfMethod:
-    """Words of `k` residues with `m` mismatches, compared by an RBF of their descriptors.
-
-    `width` is the width of the RBF in units of the mean distance between two amino acids.
-    """
+    """Words of `k` residues with `m` mismatches, compared by an RBF of their descriptors."""
 
     k: int = 3
     m: int = 0
-    width: float = 0.5
+    width: float = 0.5  # of the RBF, in units of the mean distance between two amino acids
     descriptors: str = "BLOSUM62"
     view: str = "letters"
 
@@ -127,19 +115,15 @@ def _short(part: Any) -> str:
 
 @dataclass(frozen=True)
 class Cell:
-    """One place of a table: where the published figure stands, and the methods that compute ours.
-
-    Inner validation chooses one of several methods. A cell without methods is only quoted, and
-    `why_not` says why.
-    """
+    """One place of a table: of the published figure, and of the methods that compute ours."""
 
     name: str
     kernel: str = ""
     manifold: str = ""
     setting: str = ""
     reading: str = "text"
-    methods: tuple[Any, ...] = ()
-    why_not: str = ""
+    methods: tuple[Any, ...] = ()  # inner validation chooses one of several
+    why_not: str = ""  # why a cell without methods is only quoted
 
     @property
     def views(self) -> set[str]:

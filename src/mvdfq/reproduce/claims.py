@@ -17,7 +17,6 @@ from mvdfq.reproduce.result import Row, compared_values
 
 # The line of the paper's source and the published value.
 Place = tuple[int | None, float | None]
-
 MEASURES: dict[str, Callable[[float, float], float]] = {
     "less, %": lambda before, after: 100 * (before - after) / before,
     "more, %": lambda before, after: 100 * (after - before) / before,

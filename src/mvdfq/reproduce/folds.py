@@ -73,16 +73,11 @@ class FoldJob:
         baselines = sorted({type(method.estimator).__module__ for method in methods})
         groups = self.data.inner_groups(self.protocol)
         known = None if groups is None else groups.tolist()
-        return {
-            "data": [self.data.digest(view) for view in sorted(self.cell.views)],
-            "cut": joblib.hash((self.cut.train.tolist(), self.cut.test.tolist(), known)),
-            "protocol": self.protocol,
-            "seed": self.seed,
-            "fold": self.cut.name,
-            "methods": [*self.cell.labels],
-            "policy": POLICY,
-            "source": source_digest("mvdfq.reproduce.workshop", *baselines),
-        }
+        cut = joblib.hash((self.cut.train.tolist(), self.cut.test.tolist(), known))
+        key = {"data": [self.data.digest(view) for view in sorted(self.cell.views)], "cut": cut}
+        key |= {"protocol": self.protocol, "seed": self.seed, "fold": self.cut.name}
+        source = source_digest("mvdfq.reproduce.workshop", *baselines)
+        return key | {"methods": [*self.cell.labels], "policy": POLICY, "source": source}
 
     @property
     def order(self) -> tuple[Any, ...]:
@@ -94,15 +89,11 @@ class FoldJob:
 
 @dataclass(frozen=True)
 class Measured:
-    """The folds of a cell under one protocol and one multi-class scheme.
-
-    `scheme` is "ovo" or "ovr"; it is empty for baselines, and where inner validation chooses the
-    scheme of each fold.
-    """
+    """The folds of a cell under one protocol and one multi-class scheme."""
 
     cell: Cell
     protocol: str
-    scheme: str
+    scheme: str  # empty for baselines, and where inner validation chooses the scheme of each fold
     records: list[Record]
     evaluation: Evaluation
 

@@ -19,9 +19,7 @@ from mvdfq.reproduce.store import Record, Store
 
 TABLE = "homology"
 COMPARISONS = TABLES[TABLE].comparisons
-
 _row = partial(row_of, TABLE, protocol="remote homology", metric="mean_ROC50")
-
 # A cell, its row, and the ROC50 of every family; no values if the cell was not run.
 Judged = tuple[Cell, Row, np.ndarray]
 
@@ -88,17 +86,10 @@ def _judged(cell: Cell, records: dict[str, Any], families: list[str]) -> Judged:
         f"{labels[method]}, one machine per family, C={PENALTIES[i]:g}" for _, method, i in taken
     )
     seconds = [records[method][family]["seconds"]["gram"] for family, method, _ in taken]
-    row = _row(
-        cell,
-        value=100 * float(values.mean()),
-        std=100 * float(values.std()),
-        n_seeds=1,
-        n_folds=len(families),
-        method=dict(used.most_common()),
-        seconds={"gram": float(np.mean(seconds))},
-        note=cell.why_not,
-    )
-    return cell, row, values
+    known: dict[str, Any] = {"value": 100 * float(values.mean()), "std": 100 * float(values.std())}
+    known |= {"n_seeds": 1, "n_folds": len(families), "method": dict(used.most_common())}
+    known |= {"seconds": {"gram": float(np.mean(seconds))}, "note": cell.why_not}
+    return cell, _row(cell, **known), values
 
 
 def _tests(judged: list[Judged]) -> list[Row]:
@@ -125,6 +116,4 @@ def _tests(judged: list[Judged]) -> list[Row]:
 
 def signed_rank(a: np.ndarray, b: np.ndarray) -> float:
     """Return the two-sided p-value of Wilcoxon's signed-rank test; equal pairs are left out."""
-    if np.array_equal(a, b):
-        return 1.0
-    return float(wilcoxon(a, b, zero_method="wilcox").pvalue)
+    return 1.0 if np.array_equal(a, b) else float(wilcoxon(a, b, zero_method="wilcox").pvalue)

@@ -46,15 +46,11 @@ def existing(folder: Path, hint: str = "--data names the folder that holds it") 
 def _found(
     folder: Path, name: str, fits: Callable[[Path], bool], expected: str, needs_name: bool = False
 ) -> Path:
-    """Return the folder of a set: `name` in `folder`, `folder` itself, or one level deeper.
-
-    The layout is checked before any file is read. A layout that other sets have, too, needs the
-    name.
-    """
+    """Return the folder of a set: `name` in `folder`, `folder` itself, or one level deeper."""
     named, folder = folder / name, folder.resolve()
     is_named = named.is_dir() or folder.name == name
     top = named if named.is_dir() else folder
-    if is_named or not needs_name:
+    if is_named or not needs_name:  # a layout that other sets have, too, needs the name
         place = next(filter(fits, [top, *_inside(top)]), None)
         if place is not None:
             return place

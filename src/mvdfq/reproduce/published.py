@@ -43,32 +43,26 @@ _ENTRIES = {name: Table(**entry) for name, entry in tomllib.loads(_TEXT).items()
 TITLES = {name: table.title for name, table in _ENTRIES.items()}
 TABLES = {name: table for name, table in _ENTRIES.items() if table.is_run}
 
-# Figures that a reader of the paper sees come first; figures hidden in its source come last.
+# A figure stands in a table, in the running text, in a part that is switched off, or in a comment:
+# figures that a reader of the paper sees come first.
 STATUSES = ("printed", "text", "if0", "comment")
-
 SECONDS = "time_s_1000x1000"
 
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure of the paper.
+    """A figure of the paper."""
 
-    `text` is the figure as printed and `value` is its number, None if `text` is not a number.
-    `status` tells where the figure stands in the source: in a table ("printed"), in the running
-    text, in a part that is switched off ("if0") or in a comment. `table` is the figure's own table,
-    also if another table borrows the figure.
-    """
-
-    table: str
+    table: str  # its own table, also if another table borrows the figure
     task: str
     method: str
     kernel: str
     manifold: str
     setting: str
     metric: str
-    text: str
-    value: float | None
-    status: str
+    text: str  # as printed
+    value: float | None  # None if the text is not a number
+    status: str  # where it stands in the source, one of `STATUSES`
     line: int
 
     @property

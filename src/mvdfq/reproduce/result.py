@@ -18,35 +18,27 @@ F1_NAMES = "f1_mean_of_classes", "f1_of_mean_precision_and_recall"
 
 @dataclass(frozen=True)
 class Row:
-    """One row of a result: a figure of the paper, our figure, and how ours was computed.
-
-    `scheme` is the multi-class scheme: "ovo" or "ovr"; it is empty for other classifiers and
-    where inner validation chooses the scheme. `line` is the line of the paper's source. `value` is
-    the mean over the seeds and `std` the standard deviation over all folds; both are None if
-    nothing was run, and `note` says why. `by_seed` is the value of every seed. `f1` is F1 by two
-    definitions: the mean of the classes' F1, and the harmonic mean of mean precision and mean
-    recall. `method` counts the folds that used each method, the most frequent method first.
-    """
+    """One row of a result: a figure of the paper, our figure, and how ours was computed."""
 
     name: str
     kernel: str = ""
     manifold: str = ""
     setting: str = ""
     reading: str = ""
-    scheme: str = ""
+    scheme: str = ""  # empty for other classifiers, and where inner validation chooses the scheme
     protocol: str = ""
     metric: str = "error_pct"
     published: float | None = None
     status: str = ""
-    line: int | None = None
-    value: float | None = None
-    std: float | None = None
-    f1: tuple[float, float] | None = None
+    line: int | None = None  # of the paper's source
+    value: float | None = None  # mean over the seeds; None if nothing was run, `note` says why
+    std: float | None = None  # standard deviation over all folds
+    f1: tuple[float, float] | None = None  # by the definitions of `F1_NAMES`
     published_f1: float | None = None
     n_seeds: int = 0
     n_folds: int = 0
     by_seed: dict[str, float] = field(default_factory=dict)
-    method: dict[str, int] = field(default_factory=dict)
+    method: dict[str, int] = field(default_factory=dict)  # numbers of folds, the largest first
     seconds: dict[str, float] = field(default_factory=dict)
     note: str = ""
 
@@ -77,11 +69,7 @@ def compared_values(a: Row, b: Row) -> tuple[float, float] | None:
 
 @dataclass(frozen=True)
 class Result:
-    """A computed table: its rows, contradictions in the paper about it, and the paper's claims.
-
-    `claims` are the paper's sentences about improvements, computed again from the published figures
-    and from ours. `facts` tell what was used: data, versions, threads.
-    """
+    """A computed table: rows, contradictions in the paper, its claims, and what was used."""
 
     table: str
     title: str

@@ -29,17 +29,14 @@ ROLE_FILES = ("*.tsv", "*.tsv.gz", "*.txt", "*.txt.gz", "*.csv", "*.csv.gz")
 
 @dataclass(frozen=True, eq=False)
 class ProteinSet:
-    """Proteins, the SCOP family of each protein, and one task per family.
-
-    `profiles` is the folder of the profiles, None without profiles.
-    """
+    """Proteins, the SCOP family of each protein, and one task per family."""
 
     name: str
     strings: list[str]
     names: list[str]
     codes: np.ndarray
     tasks: list[HomologyTask]
-    profiles: Path | None = None
+    profiles: Path | None = None  # their folder
     _read: Shelf = field(default_factory=lambda: Shelf(1), repr=False)
 
     def __len__(self) -> int:
@@ -103,14 +100,9 @@ class ProteinSet:
             replace(t, train=np.searchsorted(used, t.train), test=np.searchsorted(used, t.test))
             for t in tasks
         ]
-        return replace(
-            self,
-            strings=[self.strings[i] for i in used],
-            names=[self.names[i] for i in used],
-            codes=self.codes[used],
-            tasks=moved,
-            _read=Shelf(1),
-        )
+        strings, names = [self.strings[i] for i in used], [self.names[i] for i in used]
+        known: Any = {"strings": strings, "names": names, "codes": self.codes[used]}
+        return replace(self, **known, tasks=moved, _read=Shelf(1))
 
 
 def load_scop(folder: str | Path) -> ProteinSet:
@@ -124,8 +116,7 @@ def load_scop(folder: str | Path) -> ProteinSet:
     role are left out. Profiles are read from the folder ``profiles`` beside these files.
     """
     folder = Path(folder)
-    fasta = _only(folder, FASTA, "a FASTA file (.fasta or .fa)")
-    strings, codes = _proteins(fasta)
+    strings, codes = _proteins(_only(folder, FASTA, "a FASTA file (.fasta or .fa)"))
     if splits := sorted(folder.glob("splits.tsv*")):
         name, roles = "Liao-Noble SCOP 1.53", read_splits(splits[0])
     else:
@@ -136,8 +127,7 @@ def load_scop(folder: str | Path) -> ProteinSet:
     except ValueError as error:
         raise ReadError(folder, str(error).rstrip(".")) from None
     profiles = folder / "profiles" if (folder / "profiles").is_dir() else None
-    known = ProteinSet(name, [*strings.values()], [*strings], codes, tasks, profiles)
-    return known._with(tasks)
+    return ProteinSet(name, [*strings.values()], [*strings], codes, tasks, profiles)._with(tasks)
 
 
 def _only(folder: Path, patterns: Iterable[str], what: str) -> Path:

@@ -26,20 +26,15 @@ class Cut(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class MusicSet:
-    """Clips with their classes, in one or several views, and the protocols that cut them.
-
-    `views` are functions, so that a large view is read only when it is needed. `groups` are the
-    artists or albums; `split` is "train", "valid" or "test" if an official split is known.
-    Only the first `max_cuts` folds are used. `notes` tell what must be known of a view.
-    """
+    """Clips with their classes, in one or several views, and the protocols that cut them."""
 
     name: str
-    views: dict[str, Callable[[], Any]]
+    views: dict[str, Callable[[], Any]]  # functions: a large view is read only when it is needed
     labels: np.ndarray
-    groups: np.ndarray | None = None
-    split: np.ndarray | None = None
-    max_cuts: int | None = None
-    notes: dict[str, str] = field(default_factory=dict)
+    groups: np.ndarray | None = None  # artists or albums
+    split: np.ndarray | None = None  # "train", "valid" or "test" in an official split
+    max_cuts: int | None = None  # only so many folds are used
+    notes: dict[str, str] = field(default_factory=dict)  # what must be known of a view
     _read: Shelf = field(default_factory=lambda: Shelf(2), repr=False)
     _digests: dict[str, str] = field(default_factory=dict, repr=False)
 
@@ -105,17 +100,13 @@ class MusicSet:
             clips = [X[i][:, :n_frames] for i in chosen]
             return check_symbols(clips, X.n_symbols) if isinstance(X, Symbols) else joined(clips)
 
+        views: Any = {name: partial(part, read) for name, read in self.views.items()}
+        groups = None if self.groups is None else self.groups[chosen]
         # the chosen clips need not contain clips of both official parts
-        split = np.where(np.arange(len(chosen)) % 3 == 0, "test", "train")
-        return MusicSet(
-            f"{self.name}, a small part",
-            {name: partial(part, read) for name, read in self.views.items()},
-            self.labels[chosen],
-            None if self.groups is None else self.groups[chosen],
-            None if self.split is None else split,
-            max_cuts=1,
-            notes=self.notes,
-        )
+        thirds = np.where(np.arange(len(chosen)) % 3 == 0, "test", "train")
+        split = None if self.split is None else thirds
+        name = f"{self.name}, a small part"
+        return MusicSet(name, views, self.labels[chosen], groups, split, 1, self.notes)
 
 
 def joined(clips: list[np.ndarray]) -> Sequences:

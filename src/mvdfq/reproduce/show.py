@@ -21,18 +21,14 @@ ALPHABETS = {"VQ": "VQ", "Sim. hashing": "hashing", "MVDFQ": "MVDFQ"}
 
 
 class Block(NamedTuple):
-    """A title, a second line of the title, entries with the same keys, and sentences below them.
-
-    `kind` names blocks that a menu lists; such blocks and others that are `folded` are long and of
-    interest to few readers.
-    """
+    """A title, a second line of the title, entries with the same keys, and sentences below them."""
 
     title: str
     rows: list[dict[str, Any]]
     below: Sequence[str] = ()
-    folded: bool = False
+    folded: bool = False  # long, and of interest to few readers
     second: str = ""
-    kind: str = ""
+    kind: str = ""  # the name in a menu
 
     def heading(self, between: str) -> str:
         """Return both lines of the title."""
@@ -45,17 +41,11 @@ def blocks(result: Result) -> list[Block]:
     for reading, rows in grouped(result.rows, lambda row: row.reading).items():
         shown += _figures(result.table, rows)
         shown.append(_settings(reading, rows))
-    lacking = [
-        {
-            "method": label(row),
-            "setting": row.setting,
-            "metric": words.METRICS.get(row.metric, row.metric),
-            "paper": published(row),
-            "why": row.note,
-            "where": where,
-        }
-        for row, where in missing(result.rows)
-    ]
+    lacking = []
+    for row, where in missing(result.rows):
+        metric = words.METRICS.get(row.metric, row.metric)
+        place = {"method": label(row), "setting": row.setting, "metric": metric}
+        lacking.append(place | {"paper": published(row), "why": row.note, "where": where})
     shown.append(Block("not measured", _without_empty(lacking), folded=True, kind="not measured"))
     shown += [*_claims(result), Block("remarks", [], result.remarks, True, kind="remarks")]
     return [block for block in shown if block.rows or block.below]

@@ -82,12 +82,8 @@ class Workshop:
                 answers = {"": {"predicted": clf.predict(X[cut.test]).tolist()}}
         else:
             answers = self._string(method, data, cut, groups, seed, seconds)
-        return {
-            "test": cut.test.tolist(),
-            "method": str(method),
-            "said": answers,
-            "seconds": {key: round(value, 3) for key, value in seconds.items()},
-        }
+        spent = {key: round(value, 3) for key, value in seconds.items()}
+        return {"test": cut.test.tolist(), "method": str(method), "said": answers, "seconds": spent}
 
     def _string(self, method, data, cut, groups, seed, seconds) -> dict[str, Any]:
         with _timed(seconds, "encode"):
@@ -101,11 +97,9 @@ class Workshop:
             answers = {}
             for problems, trained in self._train(within, y, groups, seed, method):
                 predicted = problems.predicted(problems.decision(trained.margins.of(values)))
-                answers[problems.scheme] = {
-                    "predicted": known[predicted].tolist(),
-                    "C": trained.C,
-                    "score": float(np.nan_to_num(trained.score)),  # 0 without inner folds
-                }
+                score = float(np.nan_to_num(trained.score))  # 0 without inner folds
+                said = {"predicted": known[predicted].tolist(), "C": trained.C, "score": score}
+                answers[problems.scheme] = said
             return answers
 
     def _encoded(
@@ -205,13 +199,8 @@ def timed(
     Counting words is the time of the diagonal; the Gram is the time of the rest of the matrix.
     Without a worker nothing is measured, and a method without a kept record has None.
     """
-    key = {
-        "data": data.digest(method.view),
-        "timing": str(method),
-        "repeats": REPEATS,
-        "processor": processor(),
-        "source": source_digest("mvdfq.reproduce.workshop"),
-    }
+    key = {"data": data.digest(method.view), "timing": str(method), "repeats": REPEATS}
+    key |= {"processor": processor(), "source": source_digest("mvdfq.reproduce.workshop")}
     record = store.get(key)
     if record is None and worker is not None:
         with threadpool_limits(1):
@@ -236,9 +225,8 @@ def _seconds(method: StringMethod, data: MusicSet, memory_limit: Any) -> Record:
     clone(kernel).fit_transform(symbols[np.arange(min(WARM_UP, len(data)))])  # compiles
     kernel.fit(symbols)
     whole = _best(lambda: kernel.compare(kernel.train_, None))
-    diagonal = _best(lambda: kernel.diagonal(symbols))
     # If counting is nearly all of the work, the diagonal alone may take a little longer.
-    count = min(diagonal, whole)
+    count = min(_best(lambda: kernel.diagonal(symbols)), whole)
     return {"learn": learn, "encode": encode, "count": count, "gram": round(whole - count, 3)}
 
 

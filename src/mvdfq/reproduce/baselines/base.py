@@ -26,11 +26,7 @@ WIDTHS = (0.1, 0.3, 1.0)
 
 @dataclass(eq=False, repr=False)
 class Baseline(ClassifierMixin, BaseEstimator):
-    """Base of the classifiers; subclasses implement `_learn` and `_scores`.
-
-    Everything is learned in `fit`, from the training sequences alone. No value may be missing
-    (NaN). The parameters are the fields of the dataclass.
-    """
+    """Base of the classifiers, which take no missing values; a subclass has `_learn`, `_scores`."""
 
     #: An optional package that the method needs.
     needs = ""

@@ -9,14 +9,8 @@ from sklearn.decomposition import NMF
 from sklearn.exceptions import ConvergenceWarning
 
 from mvdfq.frames import Standardize
-from mvdfq.reproduce.baselines.base import (
-    SEED,
-    Baseline,
-    VectorClassifier,
-    averaged,
-    scores_of,
-    trainer_of,
-)
+from mvdfq.reproduce.baselines import base
+from mvdfq.reproduce.baselines.base import SEED, Baseline, VectorClassifier
 from mvdfq.sequences import Sequences
 from mvdfq.sequences.statistics import mean_and_variance
 from mvdfq.symbols import CodebookQuantizer
@@ -177,20 +171,16 @@ def codeword_counts(symbols: Any) -> np.ndarray:
 
 @dataclass(eq=False, repr=False)
 class _Aligned(Baseline):
-    """Base of both: sequences are standardized and shortened before they are compared.
+    """Base of both: sequences are standardized and shortened before they are compared."""
 
-    A comparison takes time in proportion to the square of `n_frames`, the number of frames after
-    averaging. Shorter sequences stay as they are.
-    """
-
+    # Frames after averaging; the time of a comparison grows with their square.
     n_frames: int = 60
 
     needs = "tslearn"
 
     def _shortened(self, X: Sequences) -> list[np.ndarray]:
         """Return the sequences as tslearn needs them: time first."""
-        scaled = self.scaler_.transform(X)
-        return [averaged(x.astype(float), self.n_frames).T for x in scaled]
+        return [base.averaged(x.astype(float), self.n_frames).T for x in self.scaler_.transform(X)]
 
 
 @dataclass(eq=False, repr=False)
@@ -212,7 +202,7 @@ class GAK(_Aligned):
     def _learn(self, X: Sequences, y: np.ndarray, groups: np.ndarray | None) -> None:
         from tslearn.metrics import cdist_gak, sigma_gak
 
-        trainer, self.scaler_ = trainer_of(y, groups), Standardize().fit(X)
+        trainer, self.scaler_ = base.trainer_of(y, groups), Standardize().fit(X)
         self.train_ = self._shortened(X)
         # 0 if all frames are equal
         self.sigma_ = float(sigma_gak(self.train_, random_state=SEED)) or 1.0
@@ -224,7 +214,7 @@ class GAK(_Aligned):
         from tslearn.metrics import cdist_gak
 
         values = cdist_gak(self._shortened(X), self.train_, sigma=self.sigma_)
-        return scores_of(self.problems_, self.trained_, values)
+        return base.scores_of(self.problems_, self.trained_, values)
 
 
 class DTW(_Aligned):

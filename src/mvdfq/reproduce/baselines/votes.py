@@ -111,8 +111,7 @@ class NMFBases(Baseline):
     def _learn(self, X: Sequences, y: np.ndarray, groups: np.ndarray | None) -> None:
         bases, owners = self._describe(X)
         parts = [bases[y[owners] == c] for c in range(y.max() + 1)]
-        random = check_random_state(SEED)
-        self.mixtures_ = fit_mixtures(parts, self.n_components, "diag", random)
+        self.mixtures_ = fit_mixtures(parts, self.n_components, "diag", check_random_state(SEED))
 
     def _scores(self, X: Sequences) -> np.ndarray:
         return summed_likelihoods(self.mixtures_, *self._describe(X), len(X))

@@ -88,13 +88,9 @@ def common_facts(data: Dataset, equal: list[list[int]], remarks: list[str]) -> d
         labels = sorted({str(data.y[i]) for i in places}) if data.y is not None else []
         different = f" (different labels: {', '.join(labels)})" if len(labels) > 1 else ""
         duplicates.append(" = ".join(str(data.names[i]) for i in places) + different)
-    return {
-        "classes": counts_of(data.y),
-        "groups": counts_of(data.groups),
-        "duplicates": duplicates,
-        "bad": [problem.message for problem in data.skipped],
-        "remarks": remarks,
-    }
+    facts: dict[str, Any] = {"classes": counts_of(data.y), "groups": counts_of(data.groups)}
+    bad = [problem.message for problem in data.skipped]
+    return facts | {"duplicates": duplicates, "bad": bad, "remarks": remarks}
 
 
 def letters_remarks(data: Dataset) -> list[str]:

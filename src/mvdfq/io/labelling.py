@@ -180,8 +180,7 @@ def _from_names(names: Sequence[str], pattern: str, kind: str) -> Found:
     """Return the part in parentheses of each last part of a path, or else of the whole name."""
     expression, parts = compiled(pattern, f"{kind}_pattern"), []
     if not expression.groups:
-        problem = f"{kind}_pattern '{pattern}' has no group"
-        raise ValueError(f"{problem}; put the {kind} in parentheses.")
+        raise ValueError(f"{kind}_pattern '{pattern}' has no group; put the {kind} in parentheses.")
     part = kind if kind in expression.groupindex else 1
     for name in names:
         match = None if "/" in pattern else expression.search(name.rpartition("/")[2])

@@ -9,7 +9,7 @@ import tomllib
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -289,19 +289,15 @@ class Glimpse:
     @cached_property
     def members(self) -> frozenset[str]:
         """The names of the files in a zip archive."""
-        if not self.start.startswith(b"PK\x03\x04"):
-            return frozenset()
-        try:
-            with zipfile.ZipFile(self.path) as archive:
-                return frozenset(archive.namelist())
-        except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError):
-            return frozenset()
+        if self.start.startswith(b"PK\x03\x04"):
+            with suppress(zipfile.BadZipFile, OSError, ValueError, NotImplementedError):
+                with zipfile.ZipFile(self.path) as archive:
+                    return frozenset(archive.namelist())
+        return frozenset()
 
     def _read(self, size: int, plain: bool = False) -> bytes:
-        try:
-            if not stat.S_ISREG(os.stat(self.path).st_mode):  # a pipe would be waited for
-                return b""
-            with open(self.path, "rb") as file:
-                return (open_plain(file) if plain else file).read(size)
-        except (OSError, ValueError, EOFError, zlib.error):
-            return b""
+        with suppress(OSError, ValueError, EOFError, zlib.error):
+            if stat.S_ISREG(os.stat(self.path).st_mode):  # a pipe would be waited for
+                with open(self.path, "rb") as file:
+                    return (open_plain(file) if plain else file).read(size)
+        return b""

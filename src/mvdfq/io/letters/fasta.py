@@ -152,13 +152,11 @@ def read_fasta(
 
     Examples
     --------
-    >>> from pathlib import Path
-    >>> from tempfile import TemporaryDirectory
+    >>> import pathlib, tempfile
     >>> from mvdfq.io import read_fasta
-    >>> with TemporaryDirectory() as folder:
-    ...     path = Path(folder, "two.fasta")
-    ...     _ = path.write_text(">d1 a.1.1 globin\nMVLS\npad\n>d2 b.1.1 antibody\nQVQL\n")
-    ...     data = read_fasta(path, label=r" (\w)\.")
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "two.fasta"
+    >>> _ = path.write_text(">d1 a.1.1 globin\nMVLS\npad\n>d2 b.1.1 antibody\nQVQL\n")
+    >>> data = read_fasta(path, label=r" (\w)\.")
     >>> data.X, data.names, data.y.tolist()
     (['MVLSPAD', 'QVQL'], ['d1', 'd2'], ['a', 'b'])
     """
@@ -177,8 +175,8 @@ def read_fasta(
         name = None if is_label else record.id
         return Case(residues, find_label(record), name, find_group(record))
 
-    join = partial(both_strands, alphabet=str(alphabet))
-    collect: Any = join if strands == "both" else Strings
+    is_both = strands == "both"
+    collect: Any = partial(both_strands, alphabet=str(alphabet)) if is_both else Strings
     return gather(source, ((record.line, record) for record in records), read_case, collect)
 
 

@@ -29,13 +29,11 @@ def read_splits(path: str | Path) -> dict[str, dict[str, list[str]]]:
 
     Examples
     --------
-    >>> from pathlib import Path
-    >>> from tempfile import TemporaryDirectory
+    >>> import pathlib, tempfile
     >>> from mvdfq.io import read_splits
-    >>> with TemporaryDirectory() as folder:
-    ...     path = Path(folder, "splits.tsv")
-    ...     _ = path.write_text("family\trole\tid\n1.1\tpos-train\td1\n1.1\tneg-test\td2\n")
-    ...     read_splits(path)["1.1"]["pos-train"]
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "splits.tsv"
+    >>> _ = path.write_text("family\trole\tid\n1.1\tpos-train\td1\n1.1\tneg-test\td2\n")
+    >>> read_splits(path)["1.1"]["pos-train"]
     ['d1']
     """
     splits: dict[str, dict[str, list[str]]] = {}

@@ -144,8 +144,7 @@ def _read_one(source: Source, lines: Lines, model: "Model") -> Case:
             if match[1] != place:
                 source.fail(f"line {number}: expected position {place}, got {match[1][:20]!r}")
             if values is None:
-                wanted = f"expected 20 {model.what}, got {match[2][:40]!r}"
-                source.fail(f"line {number}: {wanted}")
+                source.fail(f"line {number}: expected 20 {model.what}, got {match[2][:40]!r}")
             rows.append(values)
     length = facts.get("LENG", "").partition(" ")[0]
     if length and length != str(len(rows)):

@@ -61,8 +61,7 @@ def clean(sequence: str, alphabet: str | None, lower: str) -> str:
 
 def stranger(sequence: str, alphabet: str) -> int | None:
     """Return the place of the first character outside the alphabet, in either case, or None."""
-    known = set(ALPHABETS[alphabet]) | set(ALPHABETS[alphabet].lower())
-    strangers = set(sequence) - known
+    strangers = set(sequence) - set(ALPHABETS[alphabet] + ALPHABETS[alphabet].lower())
     return min(map(sequence.index, strangers)) if strangers else None
 
 

@@ -207,11 +207,9 @@ def _pass_over(source: Source, files: Sequence[Path], what: str, why: str) -> No
 
 
 def _below(root: Path, source: Source) -> tuple[list[Path], list[Path]]:
-    """Return the folders in a folder, and all files below it, by name, without hidden ones.
-
-    Links to folders are not followed: a link that stays inside leads to files that are listed.
-    """
+    """Return the folders in a folder, and all files below it, by name, without hidden ones."""
     folders, files = [], []
+    # links to folders are not followed: a link that stays inside leads to files that are listed
     walk = os.walk(root, onerror=lambda e: source.leave_out(decoding.unreadable(e.filename, e)))
     for folder, names, inside in walk:
         names[:] = [name for name in names if not name.startswith(".")]

@@ -36,12 +36,8 @@ Arrays = Mapping[str, Any]
 def read_archive(source: Source, names: Sequence[str] = ()) -> dict[str, np.ndarray]:
     """Read the named arrays of an .npz file, by name; all arrays if no names are given."""
     arrays = {}
-    with (
-        source.guard("the archive"),
-        open(source.path, "rb") as raw,
-        unchanged(raw, source.path),
-        zipfile.ZipFile(raw) as archive,
-    ):
+    with source.guard("the archive"), open(source.path, "rb") as raw, unchanged(raw, source.path):
+        archive = zipfile.ZipFile(raw)
         files = [f"{name}.npy" for name in names]
         listed = [member for member in archive.infolist() if member.filename.endswith(".npy")]
         members = [member for member in listed if member.filename in files or not names]

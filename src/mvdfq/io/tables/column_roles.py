@@ -147,8 +147,7 @@ def _named(source: Source, key: str, wish: str | int, header: Names) -> int:
     if isinstance(wish, int) and -len(header) <= wish < len(header):
         return range(len(header))[wish]
     folded = [name.casefold() for name in header]
-    bare = [split_unit(name)[0] for name in folded]
-    for names in (header, folded, bare):
+    for names in (header, folded, [split_unit(name)[0] for name in folded]):
         name = str(wish) if names is header else str(wish).casefold()
         if names.count(name) == 1:
             return names.index(name)

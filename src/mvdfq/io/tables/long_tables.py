@@ -286,8 +286,7 @@ def _roles(growing: Growing, file: Source, table: Any, facts: Mapping[str, str])
     """Return the role of each column; compare the channels with the channels of the first file."""
     # a label that the folder tells must not stand in the file as well
     known: Any = {key: key for key in facts}
-    columns = replace(growing.columns, **known)
-    roles = columns.find(file, table.header, table.sample, table.index)
+    roles = replace(growing.columns, **known).find(file, table.header, table.sample, table.index)
     roles = replace(roles, places={k: i for k, i in roles.places.items() if k != "id"})
     if "label" in facts and "label" in roles.places:
         hint = f"labels come from sub-folders or {METADATA}; a long table is one file"

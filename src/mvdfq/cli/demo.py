@@ -23,11 +23,9 @@ def demo(
     start = time.perf_counter()
     train = load_japanese_vowels(split="train")
     test = load_japanese_vowels(split="test")
-    note(
-        f"Japanese Vowels: {len(train[0])} utterances to learn from, {len(test[0])} to recognise, "
-        f"9 speakers, 12 channels. The first run is slower, because it compiles code.",
-        quiet,
-    )
+    sizes = f"{len(train[0])} utterances to learn from, {len(test[0])} to recognise"
+    slow = "The first run is slower, because it compiles code."
+    note(f"Japanese Vowels: {sizes}, 9 speakers, 12 channels. {slow}", quiet)
     fitted, rows = {}, []
     for preset in PRESETS:
         fitted[preset], row = _evaluated(preset, train, test)
@@ -66,14 +64,10 @@ def _evaluated(preset: str | None, train: Any, test: Any) -> tuple[Any, dict[str
     middle = time.perf_counter()
     errors = int((clf.predict(test[0]) != test[1]).sum())
     end = time.perf_counter()
-    row = {
-        "classifier": preset or "the default",
-        "errors": errors,
-        "error_percent": round(100 * errors / len(test[1]), 1),
-        "fit_seconds": round(middle - start, 2),
-        "predict_seconds": round(end - middle, 2),
-    }
-    return clf, row
+    row: dict[str, Any] = {"classifier": preset or "the default", "errors": errors}
+    row["error_percent"] = round(100 * errors / len(test[1]), 1)
+    spent = {"fit_seconds": round(middle - start, 2), "predict_seconds": round(end - middle, 2)}
+    return clf, row | spent
 
 
 def _report(clf: Any, train: Any, test: Any, path: Path) -> Path:
@@ -83,6 +77,5 @@ def _report(clf: Any, train: Any, test: Any, path: Path) -> Path:
     names = [f"training utterance {i}" for i in range(len(train[0]))]
     names += [f"utterance {i}" for i in range(len(test[0]))]
     run = fitted_run(clf, test[0], test[1], names, train)
-    about = {"title": "Japanese vowels: nine speakers", "command": command_line()}
-    finish(run, about, path=path)
+    finish(run, {"title": "Japanese vowels: nine speakers", "command": command_line()}, path=path)
     return path.absolute()

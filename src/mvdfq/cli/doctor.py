@@ -21,11 +21,8 @@ def doctor(format: Format = Format.human) -> None:
     from mvdfq._utils.version import version_of
 
     usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    facts = {
-        "python": platform.python_version(),
-        "system": platform.platform(),
-        "processors": usable,
-    }
+    facts: dict[str, Any] = {"python": platform.python_version(), "system": platform.platform()}
+    facts["processors"] = usable
     for name in ("mvdfq", *PACKAGES, *OPTIONAL):
         absent = "not installed" + ", optional" * (name in OPTIONAL)
         version = version_of(name)

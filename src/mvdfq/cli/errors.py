@@ -34,17 +34,14 @@ PAUSE = 0.02
 
 
 class Refused(HintedError):
-    """An error as the program prints it: a sentence, a hint, and the exit code.
-
-    `pointer` is the text of an option and the place in this text that the error is about.
-    """
+    """An error as the program prints it: a sentence, a hint, and the exit code."""
 
     def __init__(
         self,
         message: str,
         hint: str = "",
         code: int = NO_SENSE,
-        pointer: tuple[str, int] | None = None,
+        pointer: tuple[str, int] | None = None,  # the text of an option, and the place of the error
     ) -> None:
         super().__init__(message, hint)
         self.code, self.pointer = code, pointer
@@ -113,8 +110,7 @@ def described(error: BaseException) -> Refused | None:
         return Refused(f"cannot write {where}: {reason_of(error)}", hint, CANNOT_WRITE)
     of_path = FileNotFoundError | PermissionError | IsADirectoryError
     if isinstance(error, OSError) and (error.errno in BAD_NAME or isinstance(error, of_path)):
-        message = f"{error.filename}: {reason_of(error)}"
-        return Refused(message, "check the path", CANNOT_READ_DATA)
+        return Refused(f"{error.filename}: {reason_of(error)}", "check the path", CANNOT_READ_DATA)
     if isinstance(error, ValueError | TypeError | ImportError | MemoryError | OSError):
         return Refused(message, hint)
     return None

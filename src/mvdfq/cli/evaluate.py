@@ -150,14 +150,9 @@ def evaluate(
     if "group" in testing.protocol and read.groups is None:
         message = f"--protocol {testing.protocol} needs groups, but the data have none."
         raise Refused(message, NO_GROUPS)
-    rules = {
-        "protocol": testing.protocol or None,
-        "groups": read.groups,
-        "split": read.split,
-        "seeds": range(parts.seed, parts.seed + testing.seeds),
-        "names": read.names,
-        "positive": testing.positive,
-    }
+    rules: dict[str, Any] = {"protocol": testing.protocol or None, "positive": testing.positive}
+    rules |= {"groups": read.groups, "split": read.split, "names": read.names}
+    rules["seeds"] = range(parts.seed, parts.seed + testing.seeds)
     if not testing.protocol:
         for remark in usual_protocol(read.y, read.groups, read.split)[1]:
             note(in_options(remark), reading.quiet)
@@ -179,8 +174,7 @@ def _with_test_part(read: Any, test: Any, shown: str) -> Any:
     if read.split is not None or test.split is not None:
         problem = f"{shown} or the data of --test name a training and a test part themselves."
         raise Refused(problem, "leave out --test, or name files that hold one part each")
-    parts = ["train"] * len(read) + ["test"] * len(test)
-    return replace(read.joined(test), split=np.array(parts))
+    return replace(read.joined(test), split=np.repeat(["train", "test"], [len(read), len(test)]))
 
 
 def _telling(progress: Any, n_removed: int) -> Any:

@@ -143,13 +143,9 @@ def mutate(
 
 def _row(change: Any, effect: float, label: Any) -> dict[str, Any]:
     word = "for" if effect > 0 else "against"
-    return {
-        "position": change.position + 1,
-        "ref": change.ref,
-        "alt": change.alt,
-        "effect": round(float(effect), 6),
-        "speaks": f"{word} {label}" if effect else "for no class",
-    }
+    speaks = f"{word} {label}" if effect else "for no class"
+    row = {"position": change.position + 1, "ref": change.ref, "alt": change.alt}
+    return row | {"effect": round(float(effect), 6), "speaks": speaks}
 
 
 def _region(text: str | None) -> tuple[int, int] | None:

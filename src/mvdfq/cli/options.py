@@ -64,8 +64,7 @@ class DataOptions:
         """Return the format of the data, recognised by content if the user does not say it."""
         from mvdfq.io import recognise
 
-        first = path[0] if isinstance(path, list) else path
-        return self.as_ or recognise(first, **self.columns)
+        return self.as_ or recognise(path[0] if isinstance(path, list) else path, **self.columns)
 
     def labelled(self, path: Any) -> Any:
         """Read a data set; raise an error if the data have no labels."""
@@ -219,17 +218,9 @@ class Parts:
             C = float(self.C) if self.C not in (None, "auto") else self.C
         except ValueError:
             raise typer.BadParameter(f"-C must be a number or auto, got {self.C!r}") from None
-        return SequenceClassifier(
-            self.preset,
-            **parts,
-            C=C,
-            class_weight=self._weights(),
-            pyramid=self.pyramid,
-            random_state=self.seed,
-            n_jobs=self.n_jobs,
-            memory_limit=self.memory_limit,
-            verbose=verbose,
-        )
+        same = {name: getattr(self, name) for name in ("pyramid", "n_jobs", "memory_limit")}
+        parts |= same | {"C": C, "class_weight": self._weights(), "random_state": self.seed}
+        return SequenceClassifier(self.preset, **parts, verbose=verbose)
 
     def _weights(self) -> Any:
         """Return the weights of classes: equal for all classes, or as the user names them."""

@@ -86,10 +86,8 @@ def command_line() -> str:
 
 
 def screen_width() -> int | None:
-    """Return the width of the terminal in characters; None if the output goes elsewhere.
-
-    The variable COLUMNS, which shells do not pass on by themselves, sets the width.
-    """
+    """Return the width of the terminal in characters; None if the output goes elsewhere."""
+    # the variable, which shells do not pass on by themselves, sets the width
     has_width = sys.stdout.isatty() or "COLUMNS" in os.environ
     return shutil.get_terminal_size().columns if has_width else None
 

@@ -183,11 +183,9 @@ def new_data(clf: Any, paths: list[Path], reading: o.DataOptions) -> Any:
     trained = (getattr(clf, "training_", None) or {}).get("sampling_rate")
     rate = getattr(read.X, "sampling_rate", None)
     if trained and rate and not 0.9 < rate / trained < 1.1:
-        note(
-            f"the training data have {trained:g} rows per second, these data {rate:g}; "
-            f"--resample {trained:g} brings them to the rate of the training data",
-            reading.quiet,
-        )
+        rates = f"the training data have {trained:g} rows per second, these data {rate:g}"
+        hint = f"--resample {trained:g} brings them to the rate of the training data"
+        note(f"{rates}; {hint}", reading.quiet)
     return read
 
 

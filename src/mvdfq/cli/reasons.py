@@ -14,10 +14,7 @@ FOR_OTHER = 2
 
 
 class Reasons:
-    """The lines and tables about one explanation: of one class, or of one against another.
-
-    `label` is the class, None for the predicted class; `against` is another class, or None.
-    """
+    """The lines and tables about one explanation: of a class, or of one class against another."""
 
     def __init__(
         self, clf: Any, whole: Any, name: str, top: int, label: Any = None, against: Any = None

@@ -49,16 +49,9 @@ def train(
     clf.source_ = read.source | {"names": read.names}
     clf.verbose = False  # how this run showed progress is not part of the model
     clf.save(output)
-    facts = {
-        "model": str(output),
-        "sequences": len(read),
-        "classes": len(clf.classes_),
-        "skipped": len(read.skipped),
-        "C": clf.C_,
-        **inner_facts(clf, format),
-        "bytes": output.stat().st_size,
-    }
-    show_facts(facts, format)
+    facts = {"model": str(output), "sequences": len(read), "classes": len(clf.classes_)}
+    facts |= {"skipped": len(read.skipped), "C": clf.C_, **inner_facts(clf, format)}
+    show_facts(facts | {"bytes": output.stat().st_size}, format)
     if format is Format.human:
         note("The inner accuracy comes from cross-validation on these data; mvdfq evaluate "
              "measures the accuracy by a protocol.", reading.quiet)  # fmt: skip
@@ -103,13 +96,8 @@ def gram(
     replace_file(output.with_suffix(".names.txt"), lines)
     if stored.n_found:
         note(f"{stored.n_found} of {stored.n_tiles} tiles come from an earlier run.", reading.quiet)
-    facts = {
-        "matrix": str(output),
-        "sequences": len(names),
-        "dtype": dtype.value,
-        "kernel": " ".join(repr(fitted.kernel_).split()),
-    }
-    show_facts(facts, format)
+    facts = {"matrix": str(output), "sequences": len(names), "dtype": dtype.value}
+    show_facts(facts | {"kernel": " ".join(repr(fitted.kernel_).split())}, format)
 
 
 def _fitted(clf: Any, data: Path, options: o.DataOptions, output: Path) -> tuple[Any, list[str]]:

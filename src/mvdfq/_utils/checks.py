@@ -57,10 +57,10 @@ def check_positive(value: Any, name: str) -> float:
     return float(value)
 
 
-def check_spread(spread: Any, what: str) -> None:
+def check_spread(spread: Any) -> None:
     """Raise an error if a variance is infinite: squares of numbers above 1e154 overflow."""
     if not np.isfinite(spread).all():
-        problem = f"The numbers of {what} are too large to square (above about 1e150)"
+        problem = "The numbers of X are too large to square (above about 1e150)"
         raise ValueError(f"{problem}; divide them by a constant, such as the largest number.")
 
 

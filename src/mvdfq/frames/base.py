@@ -104,9 +104,8 @@ class SequenceTransformer(TransformerMixin, BaseEstimator):
     def check_learned(self) -> None:
         """Raise an error if the learned values, read from a file, do not belong together."""
         n, names = self.n_channels_in_, self.channel_names_in_
-        require(
-            0 < n <= MOST_CHANNELS, f"n_channels_in_ must be from 1 to {MOST_CHANNELS}, got {n!r}"
-        )
+        fits = 0 < n <= MOST_CHANNELS
+        require(fits, f"n_channels_in_ must be from 1 to {MOST_CHANNELS}, got {n!r}")
         for name, values in (("symbolic_in_", self.symbolic_in_), ("channel_names_in_", names)):
             fits = not values or len(values) == n
             require(fits, f"{name} must hold one value for each of the {n} channels, or nothing")
@@ -126,12 +125,8 @@ class SequenceTransformer(TransformerMixin, BaseEstimator):
 
     def _nothing(self) -> Sequences:
         """Return a collection without sequences, with the channels seen in `fit`."""
-        return Sequences(
-            np.empty((self.n_channels_in_, 0)),
-            np.zeros(1, np.int64),
-            self.channel_names_in_,
-            symbolic=self.symbolic_in_,
-        )
+        data, offsets = np.empty((self.n_channels_in_, 0)), np.zeros(1, np.int64)
+        return Sequences(data, offsets, self.channel_names_in_, symbolic=self.symbolic_in_)
 
     def _read_training(self, X: Any) -> Sequences:
         """Check the sequences given to `fit` and remember their channels."""
@@ -270,10 +265,7 @@ def encode(encoders: list[Any], X: Any) -> Any:
 
 
 def shares_of(parts: Iterable[Any], n_channels: int) -> np.ndarray:
-    """Return the share of each of `n_channels` channels in each row that the parts make.
-
-    The shares of a chain of transformers are the product of their matrices.
-    """
+    """Return the share of each of `n_channels` channels in each row that the parts make."""
     shares = np.eye(n_channels)
     for step in steps_of(*parts):
         name = type(step).__name__
@@ -289,5 +281,5 @@ def shares_of(parts: Iterable[Any], n_channels: int) -> np.ndarray:
             wanted = f"{shape} with non-negative rows that sum to 1"
             got = f"got shape {own.shape}"
             raise ValueError(f"{name}.channel_shares() must return {wanted}, {got}.")
-        shares = own @ shares
+        shares = own @ shares  # of a chain of transformers: the product of their matrices
     return shares

@@ -10,14 +10,8 @@ from sklearn.utils import check_scalar
 from mvdfq._engines import row_loops
 from mvdfq._engines.row_loops import moments
 from mvdfq._utils.checks import check_spread
-from mvdfq.frames.base import (
-    PerChannel,
-    SequenceTransformer,
-    card_for,
-    channel_names,
-    renamed,
-    with_rows,
-)
+from mvdfq.frames import base
+from mvdfq.frames.base import PerChannel, SequenceTransformer, card_for, channel_names, with_rows
 from mvdfq.frames.learned import require, require_array, require_axes
 from mvdfq.frames.time import with_slopes
 from mvdfq.sequences import Sequences
@@ -63,7 +57,7 @@ class Standardize(PerChannel):
             deviations = np.where(is_constant(*bounds_of(X)), 0.0, deviations)
         else:
             means, deviations = (moment[:, 0] for moment in moments(X.data, X.offsets[[0, -1]]))
-        check_spread(deviations[~X.symbolic_mask], "X")
+        check_spread(deviations[~X.symbolic_mask])
         self.mean_ = np.where(X.symbolic_mask, 0.0, means)
         self.scale_ = np.where(X.symbolic_mask, 1.0, np.where(deviations == 0, np.inf, deviations))
 
@@ -110,7 +104,7 @@ class Centre(PerChannel):
         self.scale = scale
 
     def _transform(self, X: Sequences) -> Sequences:
-        return renamed(X, centred(X, scale=self.scale), "centred")
+        return base.renamed(X, centred(X, scale=self.scale), "centred")
 
 
 class Rotate(SequenceTransformer):
@@ -217,7 +211,7 @@ def centred(X: Sequences, *, scale: bool) -> np.ndarray:
     data = X.data.copy()
     data[real] -= np.repeat(means, X.lengths, axis=1)
     if scale:
-        check_spread(deviations, "X")
+        check_spread(deviations)
         data[real] /= np.repeat(np.where(deviations == 0, 1.0, deviations), X.lengths, axis=1)
     return data
 
@@ -253,7 +247,7 @@ def principal_axes(
         return mean, np.eye(1, len(data)), np.zeros(1)
     used = np.ix_(varies, varies)
     covariance = products[used] if device else _products(data[varies], mean[varies])
-    check_spread(covariance, "X")
+    check_spread(covariance)
     variances, axes = np.linalg.eigh(covariance / data.shape[1])
     # eigenvalues come in ascending order; rounding may leave one just below 0
     variances, axes = np.maximum(variances[::-1], 0), axes.T[::-1]

@@ -8,16 +8,8 @@ import numpy as np
 from sklearn.base import clone
 
 from mvdfq._engines.choice import side_by_side
-from mvdfq.frames.base import (
-    SequenceTransformer,
-    channel_index,
-    channel_names,
-    encode,
-    passes,
-    shares_of,
-    steps_of,
-    with_rows,
-)
+from mvdfq.frames import base
+from mvdfq.frames.base import SequenceTransformer, channel_names, passes, steps_of, with_rows
 from mvdfq.frames.learned import require, require_array
 from mvdfq.sequences import Sequences, check_sequences
 from mvdfq.sequences.containers import check_lengths
@@ -55,7 +47,7 @@ class Select(SequenceTransformer):
     def _fit(self, X: Sequences, y: Any) -> None:
         alone = not np.iterable(self.channels) or isinstance(self.channels, str)
         given = [self.channels] if alone else list(self.channels)
-        indices = [channel_index(channel, channel_names(X), "channels") for channel in given]
+        indices = [base.channel_index(channel, channel_names(X), "channels") for channel in given]
         if not indices or len(set(indices)) < len(indices):
             problem = "channels must name at least one channel, and each channel once"
             raise ValueError(f"{problem}, got {self.channels!r}.")
@@ -168,7 +160,7 @@ class Stack(SequenceTransformer):
 
         def part(named: tuple[str, Any]) -> tuple[str, Any]:
             name, view = named
-            return name, self._checked(name, encode(steps_of(view), X))
+            return name, self._checked(name, base.encode(steps_of(view), X))
 
         return dict(side_by_side(part, self.views_))
 
@@ -186,7 +178,7 @@ class Stack(SequenceTransformer):
 
     def channel_shares(self) -> np.ndarray:
         """Return the shares of the rows of all views that are kept."""
-        shares = {name: shares_of([view], self.n_channels_in_) for name, view in self.views_}
+        shares = {name: base.shares_of([view], self.n_channels_in_) for name, view in self.views_}
         kept = _kept_rows(self._parts(self._nothing()))
         return np.array([shares[view][row] for view, row, *_ in kept])
 

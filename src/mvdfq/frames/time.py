@@ -7,15 +7,8 @@ import numpy as np
 from sklearn.utils import check_scalar
 
 from mvdfq._engines.row_loops import moving_average
-from mvdfq.frames.base import (
-    MOST_CHANNELS,
-    PerChannel,
-    SequenceTransformer,
-    card_for,
-    channel_names,
-    renamed,
-    with_rows,
-)
+from mvdfq.frames import base
+from mvdfq.frames.base import PerChannel, SequenceTransformer, card_for, channel_names, with_rows
 from mvdfq.frames.learned import require
 from mvdfq.sequences import Sequences
 
@@ -96,14 +89,14 @@ class Smooth(PerChannel):
         real, half = ~X.symbolic_mask, self.window // 2
         device, card = card_for(X)
         if device:
-            return renamed(X, card.moving_average(X.held, X.offsets, half, device), "smooth")
+            return base.renamed(X, card.moving_average(X.held, X.offsets, half, device), "smooth")
         values = X.data if real.all() else X.data[real]
         averages = np.empty_like(values)
         moving_average(values, X.offsets, half, averages)
         if not real.all():
             values, averages = averages, X.data.copy()
             averages[real] = values
-        return renamed(X, averages, "smooth")
+        return base.renamed(X, averages, "smooth")
 
 
 class Lags(SequenceTransformer):
@@ -151,7 +144,7 @@ class Lags(SequenceTransformer):
 
     def _check_learned(self) -> None:
         n_rows = self.n_lags * self.n_channels_in_
-        require(n_rows <= MOST_CHANNELS, f"n_lags must make at most {MOST_CHANNELS} rows")
+        require(n_rows <= base.MOST_CHANNELS, f"n_lags must make at most {base.MOST_CHANNELS} rows")
 
     def channel_shares(self) -> np.ndarray:
         """Return rows with one 1: every lag is a copy of all channels."""

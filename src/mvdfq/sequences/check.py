@@ -172,8 +172,7 @@ def as_array(x: Any, i: int) -> np.ndarray:
     try:
         return np.asarray(unmasked(x))
     except ValueError:
-        problem = f"Sequence {i} has rows of different lengths; {SAME_LENGTH}"
-        raise ValueError(problem) from None
+        raise ValueError(f"Sequence {i} has rows of different lengths; {SAME_LENGTH}") from None
 
 
 def _real(x: np.ndarray, i: int) -> np.ndarray:

@@ -61,8 +61,7 @@ class Ragged:
             is_array = isinstance(array, np.ndarray)
             if not is_array or isinstance(array, np.ma.MaskedArray | np.matrix):
                 problem = f"{name} must be a plain NumPy array, got {type(array).__name__}"
-                hint = "mvdfq.check_sequences reads lists and other arrays"
-                raise TypeError(f"{problem}; {hint}.")
+                raise TypeError(f"{problem}; mvdfq.check_sequences reads lists and other arrays.")
         # a type in the other byte order has another name
         if data.ndim != 2 or str(data.dtype).removeprefix("torch.") not in self._dtypes:
             got = f"an array of {data.dtype} with {data.ndim} dimensions"

@@ -86,8 +86,7 @@ def warn_constant(ranges: np.ndarray, names: Sequence[str]) -> None:
     constant = constant_channels(ranges)
     if constant.size:
         problem = f"The training sequences do not change in {_named(names, constant)}"
-        hint = "answers do not depend on a constant channel"
-        warnings.warn(f"{problem}; {hint}.", stacklevel=4)
+        warnings.warn(f"{problem}; answers do not depend on a constant channel.", stacklevel=4)
 
 
 def warn_outside(X: Sequences, ranges: np.ndarray, names: Sequence[str]) -> None:

@@ -245,8 +245,7 @@ def warn_unseen(X: Any, read: list[Any]) -> None:
         problem = f"{counted(unseen.sum(), 'symbol')}{where} in {n} of "
         problem += f"{counted(len(symbols), 'sequence')} did not occur in training"
         hint = "Is this the kind of data that the classifier was trained on?"
-        rest = f"the answer rests on the other symbols. {hint}"
-        warnings.warn(f"{problem}; {rest}", stacklevel=5)
+        warnings.warn(f"{problem}; the answer rests on the other symbols. {hint}", stacklevel=5)
         return
 
 

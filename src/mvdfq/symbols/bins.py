@@ -142,14 +142,8 @@ def kmeans_centres(values: np.ndarray, n_bins: int) -> np.ndarray:
 def adapted_n_bins(
     channels: list[np.ndarray], n_bins: list[int], adaptive: float | str
 ) -> list[int]:
-    """Return the number of k-means bins of each channel by the rate-distortion rule.
-
-    If `adaptive` is a number: the fewest bins, `n_bins` at most, that leave at most this share of
-    the squared error of a single bin. If `adaptive` is ``"budget"``: the sum of `n_bins` is
-    given out bin by bin to the channel whose share drops most; a channel gets at most four times
-    its `n_bins`.
-    """
-    most = 4 if adaptive == "budget" else 1
+    """Return the number of k-means bins of each channel, see `adaptive` of `DirectQuantizer`."""
+    most = 4 if adaptive == "budget" else 1  # times its `n_bins`
     shares = [_distortion(x, most * b) for x, b in zip(channels, n_bins, strict=True)]
     if adaptive != "budget":
         return [int(np.argmax(np.append(share[:-1] <= adaptive, True))) + 1 for share in shares]

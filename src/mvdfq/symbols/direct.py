@@ -13,26 +13,16 @@ from mvdfq.frames.learned import check_array, require
 from mvdfq.frames.linear import centred
 from mvdfq.sequences.containers import Sequences
 from mvdfq.sequences.statistics import bounds_of, is_constant, lowered, same_within
+from mvdfq.symbols import bins
 from mvdfq.symbols.base import MISSING, Symbols, as_symbols, code_dtype, encode_values, level_names
-from mvdfq.symbols.bins import (
-    adapted_n_bins,
-    cuts,
-    gaussian_edges,
-    kmeans_edges,
-    rows_cut,
-    uniform_edges,
-)
 
 # The rules for edges that need no more than the values and the number of bins.
-EDGES = {"kmeans": kmeans_edges, "gaussian": gaussian_edges}
-
+EDGES = {"kmeans": bins.kmeans_edges, "gaussian": bins.gaussian_edges}
 # If a larger share of values lies outside all bins (not counting the share that `range` cuts off),
 # the values are probably in other units or from another sensor.
 MANY_OUTSIDE = 0.5
-
 # A card writes the codes of alphabets up to this size as bytes.
 MOST_BYTES = 255
-
 # Larger values overflow: k-means and gaussian bins take squares, the other strategies multiply
 # differences by the number of bins.
 MAX_SIZE = {"quantile": 1e302, "uniform": 1e302, "kmeans": 1e145, "gaussian": 1e145}
@@ -136,7 +126,8 @@ class DirectQuantizer(PerChannel):
         # the default: rows are cut where they are held, on a card if there is one
         if self.strategy == "quantile" and np.ndim(self.n_bins) == 0 and not symbolic.any():
             self.categories_ = [np.empty(0)] * X.n_rows
-            self.bin_edges_ = [_quantile_edges(*row) for row in rows_cut(X.held, self.n_bins)]
+            rows = bins.rows_cut(X.held, self.n_bins)
+            self.bin_edges_ = [_quantile_edges(*row) for row in rows]
             return
         self.categories_, quantities = [], []
         for row, flag in zip(self._scaled(X), symbolic, strict=True):
@@ -149,7 +140,7 @@ class DirectQuantizer(PerChannel):
             raise ValueError(f"n_bins must have {X.n_rows} entries, got {given.size}.")
         n_bins = np.broadcast_to(given, X.n_rows).tolist()
         if self.adaptive is not None:
-            n_bins = adapted_n_bins(quantities, n_bins, self.adaptive)
+            n_bins = bins.adapted_n_bins(quantities, n_bins, self.adaptive)
         self.bin_edges_ = [self._edges(row, b) for row, b in zip(quantities, n_bins, strict=True)]
 
     def _transform(self, X: Sequences) -> Symbols:
@@ -159,10 +150,8 @@ class DirectQuantizer(PerChannel):
             cuts_of = [self._thresholds(j) for j in range(X.n_rows)]
             return self._symbols(X, card.levels(X.held, cuts_of, device))
         data = self._scaled(X)
-        known = {
-            j: encode_values(data[j], self.categories_[j])
-            for j in np.flatnonzero(X.symbolic_mask).tolist()
-        }
+        symbolic = np.flatnonzero(X.symbolic_mask).tolist()
+        known = {j: encode_values(data[j], self.categories_[j]) for j in symbolic}
         # a category that was not in training has a code of its own, above all others
         largest = max([most, *(row.max(initial=0) + 1 for row in known.values())])
         codes = np.empty(data.shape, code_dtype(largest))
@@ -206,8 +195,8 @@ class DirectQuantizer(PerChannel):
     def n_symbols_(self) -> np.ndarray:
         """Number of symbols of each channel: its values, or its bins."""
         values = np.array([len(values) for values in self.categories_], dtype=np.int64)
-        bins = np.array([len(edges) - 1 for edges in self.bin_edges_], dtype=np.int64)
-        return np.where(self._symbolic_mask, values, bins + 2 * self._has_special_codes())
+        n_bins = np.array([len(edges) - 1 for edges in self.bin_edges_], dtype=np.int64)
+        return np.where(self._symbolic_mask, values, n_bins + 2 * self._has_special_codes())
 
     def _refuse_wide(self, X: Sequences, symbolic: np.ndarray) -> None:
         """Raise an error for values so large that their bins would overflow."""
@@ -238,9 +227,9 @@ class DirectQuantizer(PerChannel):
         if is_constant(low := values.min(), high := values.max()):
             return np.array([low, high])
         if self.strategy == "uniform":
-            return uniform_edges(values, n_bins, self.range, self.margin)
+            return bins.uniform_edges(values, n_bins, self.range, self.margin)
         if self.strategy == "quantile":
-            return _quantile_edges(low, high, cuts(values, n_bins))
+            return _quantile_edges(low, high, bins.cuts(values, n_bins))
         if self.per_sequence:  # sequences have mean 0 and spread 1 already
             values = np.array([-1.0, 1.0])
         return EDGES[self.strategy](values, n_bins)

@@ -13,24 +13,14 @@ from sklearn.utils import check_random_state, check_scalar
 from mvdfq.frames.base import SequenceTransformer, card_for, channel_index, channel_names
 from mvdfq.frames.learned import check_array, require
 from mvdfq.sequences import Sequences
-from mvdfq.symbols.base import (
-    MISSING,
-    JointNames,
-    Symbols,
-    as_symbols,
-    code_dtype,
-    encode_values,
-    numbered,
-    to_symbols,
-)
+from mvdfq.symbols import base
+from mvdfq.symbols.base import MISSING, Symbols, as_symbols, code_dtype, encode_values, to_symbols
 from mvdfq.symbols.direct import MOST_BYTES, DirectQuantizer
 
 # Name of the values of a symbolic channel that `fit` did not see.
 OTHER = "other"
-
 # Codes have 32 bits; one code is for missing values.
 MAX_ALPHABET = 2**32 - 1
-
 # Largest alphabet of a group of channels: the alphabet times the number of distinct columns must
 # stay below 2**63.
 MAX_KEY = 2**31
@@ -111,10 +101,8 @@ class JointQuantizer(SequenceTransformer):
         all_together = self.sets is None and self.order == "all"
         numbered = [all_together or self._alphabet(set_) > MAX_ALPHABET for set_ in self.sets_]
         digits = self._digits(self.bins_.transform(X)) if any(numbered) else np.empty(0)
-        self.columns_ = [
-            self._learn_columns(digits, members) if flag else []
-            for members, flag in zip(self.sets_, numbered, strict=True)
-        ]
+        pairs = zip(self.sets_, numbered, strict=True)
+        self.columns_ = [self._learn_columns(digits, set_) if flag else [] for set_, flag in pairs]
 
     def _transform(self, X: Sequences) -> Symbols:
         symbols, sizes, labels = self.bins_.transform(X), self.n_symbols_, channel_names(X)
@@ -142,13 +130,10 @@ class JointQuantizer(SequenceTransformer):
 
     def symbol_names(self) -> list[Sequence[str]]:
         """Return names of combinations of bins, such as ``low&high``, or numbers of columns."""
-        symbolic = self._symbolic_mask
-        bins = [
-            [*names, OTHER] if symbolic[j] else names
-            for j, names in enumerate(self.bins_.symbol_names())
-        ]
+        named = zip(self._symbolic_mask, self.bins_.symbol_names(), strict=True)
+        bins = [[*names, OTHER] if is_symbolic else names for is_symbolic, names in named]
         return [
-            numbered(keys[-1].size) if keys else JointNames([bins[j] for j in members])
+            base.numbered(keys[-1].size) if keys else base.JointNames([bins[j] for j in members])
             for keys, members in zip(self.columns_, self.sets_, strict=True)
         ]
 

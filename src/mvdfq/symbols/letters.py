@@ -194,13 +194,10 @@ class Letters(PerChannel):
 def kind_of(values: np.ndarray) -> str:
     """Tell whether the codes of a row are "nucleic", "protein" or "", in either case of letters."""
     codes, counts = np.unique(_fold(values[~np.isnan(values)]), return_counts=True)
-    letters = list(map(chr, codes.astype(int).tolist()))
-    present = set(letters)
+    present = set(map(chr, codes.astype(int).tolist()))
     if any(bases <= present <= bases | set(UNKNOWN["nucleic"]) for bases in BASES):
         return "nucleic"
-    often = {
-        letter for letter, n in zip(letters, counts, strict=True) if n > RARE_SHARE * counts.sum()
-    }
+    often = set(map(chr, codes[counts > RARE_SHARE * counts.sum()].astype(int).tolist()))
     others = present - RESIDUES - set(UNKNOWN["protein"]) - set(SAME["protein"])
     is_protein = len(present & RESIDUES) >= MIN_RESIDUES and not others | (often & RARE)
     return "protein" if is_protein else ""

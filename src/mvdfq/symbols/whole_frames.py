@@ -120,11 +120,8 @@ class CodebookQuantizer(SequenceTransformer):
         for i, codebook in enumerate(codebooks):
             check_array(codebook, f"codebooks_[{i}]", (None, n), low=-np.inf)
             require(len(codebook), f"codebooks_[{i}] must hold at least one codeword, got none")
-        scaler = self.scaler_
-        require(
-            scaler is None or getattr(scaler, "n_channels_in_", 0) == n,
-            f"scaler_ must be None or a fitted Standardize of {n} channels, got another",
-        )
+        fits = self.scaler_ is None or getattr(self.scaler_, "n_channels_in_", 0) == n
+        require(fits, f"scaler_ must be None or a fitted Standardize of {n} channels, got another")
 
     def _scaled(self, X: Any) -> np.ndarray:
         return X.data if self.scaler_ is None else self.scaler_.transform(X).data

@@ -110,10 +110,7 @@ def _held(unfinished: Path) -> BinaryIO:
 
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
-    """Hold a lock on `path`; raise an error if another run holds it.
-
-    The operating system unlocks its hidden file when the process ends, also after ``kill -9``.
-    """
+    """Hold a lock, which ends with the process, on `path`; refuse what another run holds."""
     file = path.with_name(f".{path.name}.lock")
     number = _opened(file, path)
     try:
@@ -164,11 +161,7 @@ def cache_folder(*parts: str) -> Path:
 def guarded_array(
     file: IO[bytes], check: Callable[[tuple[int, ...], "np.dtype"], None]
 ) -> "np.ndarray":
-    """Read an array in the format .npy from a file that is not trusted; nothing is unpickled.
-
-    `check` sees the shape and the type that the header claims and raises an error before memory
-    is allocated.
-    """
+    """Read an array (.npy) that is not trusted, after `check` has seen what its header claims."""
     import numpy as np  # help at the shell needs files, but no arrays
 
     form = np.lib.format

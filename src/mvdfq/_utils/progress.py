@@ -23,10 +23,7 @@ GAP = 2.0
 
 
 class Lines:
-    """Progress as lines of text, at least `gap` seconds apart.
-
-    Work that ends within `gap` seconds gets one line, or no line if `shows_quick` is False.
-    """
+    """Progress as lines at least `gap` seconds apart; quicker work has a line if `shows_quick`."""
 
     def __init__(self, gap: float = GAP, shows_quick: bool = True) -> None:
         self.gap, self.shows_quick = gap, shows_quick
@@ -182,9 +179,9 @@ class Progress:
             report(1, 1)
 
     @contextmanager
-    def fit_of(self, estimator: Any, name: str) -> Iterator[None]:
-        """Open a stage that is the fit of another estimator; that estimator reports the details."""
-        stage = self._subtask(name)
+    def fit_of(self, estimator: Any) -> Iterator[None]:
+        """Open a stage that is the fit of a candidate; the candidate reports the details."""
+        stage = self._subtask("candidate")
         inner = nullcontext() if stage is None else stage.propagate_callback_context(estimator)
         with inner, _task(stage, self.estimator):
             yield

@@ -110,12 +110,11 @@ def in_processes(
         yield from (attempt(*job) for job in jobs)
         return
     parallel = joblib.Parallel(n_jobs=min(workers, len(jobs)), return_as="generator")
+    tasks = (joblib.delayed(_in_worker)(os.getpid(), attempt, job) for job in jobs)
     results: Any = ()
     try:
         with _without_interrupts():
-            results = parallel(
-                joblib.delayed(_in_worker)(os.getpid(), attempt, job) for job in jobs
-            )
+            results = parallel(tasks)
         # not "yield from", which would close the results outside of "finally"
         for result in results:  # noqa: UP028
             yield result

@@ -48,21 +48,16 @@ SMALL_MATRIX = 2**26
 
 @dataclass(frozen=True)
 class Training:
-    """Checked sequences to learn from, and how to train on them.
-
-    `ranges` are the smallest and largest value of each channel. `used` are the indices of the
-    sequences among all sequences that `fit` was given. `often` are their sample weights, without
-    the weights of the classes; `shares` are the shares of the classes in the weight of all.
-    """
+    """Checked sequences to learn from, and how to train on them."""
 
     X: Any
-    ranges: np.ndarray
+    ranges: np.ndarray  # the smallest and the largest value of each channel
     chosen: Preset
     trainer: Trainer
     classes: np.ndarray
-    used: np.ndarray
-    often: np.ndarray
-    shares: np.ndarray
+    used: np.ndarray  # the indices of X among all sequences that `fit` was given
+    often: np.ndarray  # sample weights, without the weights of the classes
+    shares: np.ndarray  # of the classes in the weight of all
     record: Callable[[], TrainingRecord]
     fingerprints: Callable[[], np.ndarray]
 

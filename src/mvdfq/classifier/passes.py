@@ -52,16 +52,13 @@ Numbered = tuple[int, Sequences, np.ndarray]
 
 @dataclass(frozen=True)
 class Collection:
-    """Sequences in memory, as a matrix of features that is made block by block.
-
-    `read` holds the sequences as each source reads them; None for a source whose symbols would
-    take too much memory: they are made again for every block. `trainer` holds their labels.
-    """
+    """Sequences in memory, as a matrix of features that is made block by block."""
 
     total: LinearTotal
     X: Ragged
+    # As each source reads X; None: these symbols take much memory, and are made for every block.
     read: list[Ragged | None]
-    trainer: Any = None
+    trainer: Any = None  # holds the labels
 
     @classmethod
     def of(cls, total: LinearTotal, X: Any, trainer: Trainer, memory: int) -> "Collection":
@@ -282,25 +279,17 @@ def _joined(a: Drawn, b: Drawn) -> Drawn:
         raise ValueError(f"All blocks must have the same channels, got {got}.")
     classes, places = np.unique(np.concatenate([a.classes, b.classes]), return_inverse=True)
     names = "y", "keys", "places", "lengths", "fingerprints"
-    joined = Drawn(
-        X=a.X.joined(b.X),
-        classes=classes,
-        counts=np.bincount(places, np.concatenate([a.counts, b.counts])).astype(int),
-        sizes=a.sizes + b.sizes,
-        digests=a.digests + b.digests,
-        **{name: np.concatenate([getattr(a, name), getattr(b, name)]) for name in names},
-    )
+    parts: Any = {name: np.concatenate([getattr(a, name), getattr(b, name)]) for name in names}
+    parts |= {"X": a.X.joined(b.X), "sizes": a.sizes + b.sizes, "digests": a.digests + b.digests}
+    counts = np.bincount(places, np.concatenate([a.counts, b.counts])).astype(int)
+    joined = Drawn(**parts, classes=classes, counts=counts)
     return _chosen(joined, np.argsort(joined.keys)[: SAMPLE + HELD_OUT])
 
 
 def block_features(
     total: LinearTotal, about: tuple[Any, ...], read: Callable[[], Numbered]
 ) -> Labelled:
-    """Read a block and make its features.
-
-    `about` are the ranges of channels, the classes, their weights, the seed, and the key below
-    which a sequence is held out.
-    """
+    """Read a block and make its features; a key below the limit holds a sequence out."""
     ranges, classes, weight, seed, limit = about
     i, X, y = read()
     codes, held = np.searchsorted(classes, y), _keys(seed, i, len(y)) < limit

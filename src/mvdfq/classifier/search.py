@@ -79,7 +79,7 @@ class SequenceClassifierCV(CallbackSupportMixin, ClassifierMixin, BaseEstimator)
         with Progress.of(self, len(candidates), verbose=False) as progress:
             for params in candidates:
                 candidate = clone(start).set_params(**clone(params, safe=False))
-                with progress.fit_of(candidate, "candidate"):
+                with progress.fit_of(candidate):
                     candidate.fit(X, y, sample_weight, groups)
                 if np.isnan(candidate.validation_score_):
                     wanted = "a class with two members, and two groups if groups are given"

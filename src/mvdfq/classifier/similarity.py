@@ -92,10 +92,7 @@ SHARE = 8
 def lazily_fitted_kernel(
     clf: Any, blocks: Callable[[], Iterable[Any]], folder: Path
 ) -> tuple[SequenceKernel, int, int]:
-    """Return the kernel of blocks, the number of sequences, and how many of them taught bins.
-
-    Parts learn from every second, fourth ... sequence, whichever fit into an eighth of the limit.
-    """
+    """Return the kernel of blocks, the number of sequences, and how many of them taught bins."""
     sample, n = sampled(blocks(), parse_memory(clf.memory_limit) // SHARE)
     n_learned = len(sample)
     kernel, ranges, encoders, symbols = _fitted_parts(clf, sample)

@@ -73,11 +73,8 @@ def ranking_of(truth: Any, scores: Any) -> dict[str, float | None]:
     >>> ranking_of([True, False], [2.0, 1.0])
     {'roc_auc': 1.0, 'average_precision': 1.0, 'roc50': 1.0}
     """
-    measures = {
-        "roc_auc": roc_auc_score,
-        "average_precision": average_precision_score,
-        "roc50": roc50,
-    }
+    measures = {"roc_auc": roc_auc_score, "average_precision": average_precision_score}
+    measures["roc50"] = roc50
     if scores is None or len(np.unique(truth)) < 2:
         return dict.fromkeys(measures)
     return {name: float(measure(truth, scores)) for name, measure in measures.items()}

@@ -123,9 +123,8 @@ def usual_protocol(
     if n_groups < 2:
         return "5-fold", ()
     if not can_be_apart(y, groups):
-        return "5-fold", (
-            "Groups cannot be held apart: fewer than two classes have sequences of two groups.",
-        )
+        remark = "Groups cannot be held apart: fewer than two classes have sequences of two groups."
+        return "5-fold", (remark,)
     remark = f"{n_groups} groups are held apart: no group is both in the training and the test part"
     return "group", (Sentence(remark, " of a fold; ", {"protocol": "5-fold"}, " mixes groups."),)
 

@@ -13,17 +13,14 @@ from mvdfq.evaluation.measures import interval_name, ranking_of, share_interval
 
 @dataclass(frozen=True, repr=False)
 class Fold(Short):
-    """The predictions for the test part of one fold, and the true labels.
-
-    `scores` are the decision values; None if the classifier does not say them.
-    """
+    """The predictions for the test part of one fold, and the true labels."""
 
     name: str
     seed: int
     test: np.ndarray
     truth: np.ndarray
     predicted: np.ndarray
-    scores: np.ndarray | None = None
+    scores: np.ndarray | None = None  # decision values, if the classifier says them
 
     @property
     def accuracy(self) -> float:
@@ -177,8 +174,7 @@ class Evaluation(Short):
             self.truth, self.predicted, average="macro", zero_division=0
         )
         # without a right prediction both means are 0, and so is F1
-        harmonic = 2 * precision * recall / max(precision + recall, 1e-300)
-        return float(f1), float(harmonic)
+        return float(f1), float(2 * precision * recall / max(precision + recall, 1e-300))
 
     @property
     def balanced_accuracy(self) -> float:
@@ -200,23 +196,18 @@ class Evaluation(Short):
         place = 1 if self.positive is None else texts.index(str(self.positive))
         recalls = [row["recall"] if row["n"] else None for row in self.per_class]
         parts = [fold.scores for fold in self.folds if fold.scores is not None]
-        scores = np.concatenate(parts) if len(parts) == len(self.folds) else None
-        return {
-            "positive_class": texts[place],
-            "sensitivity": recalls[place],
-            "specificity": recalls[1 - place],
-            **ranking_of(
-                self.truth == self.labels[place], scores if scores is None or place else -scores
-            ),
-        }
+        sign = 1 if place else -1
+        scores = sign * np.concatenate(parts) if len(parts) == len(self.folds) else None
+        facts = {"positive_class": texts[place], "sensitivity": recalls[place]}
+        facts["specificity"] = recalls[1 - place]
+        return facts | ranking_of(self.truth == self.labels[place], scores)
 
     def _repr_html_(self) -> str:
         """Return accuracy, classes and confusions, for notebooks."""
         low, high = self.interval
-        title = (
-            f"accuracy {self.accuracy:.2%} (95 %: {low:.2%} to {high:.2%}, {self.interval_name}), "
-            f"{self.protocol}, {len(self.folds)} folds"
-        )
+        interval = f"95 %: {low:.2%} to {high:.2%}, {self.interval_name}"
+        how = f"{self.protocol}, {len(self.folds)} folds"
+        title = f"accuracy {self.accuracy:.2%} ({interval}), {how}"
         names = [str(label) for label in self.labels]
         classes = [tuple(row.values()) for row in self.per_class]
         lines = [(name, *row) for name, row in zip(names, self.confusion.tolist(), strict=True)]

@@ -44,8 +44,7 @@ def check(value: Any) -> None:
             if cls.__name__ in CHECKS:
                 CHECKS[cls.__name__](value)
     except (ValueError, TypeError) as error:  # also of the checks of parameters
-        problem = str(error).removesuffix(".")
-        raise LearnedError(f"in {type(value).__name__}, {problem}") from None
+        raise LearnedError(f"in {type(value).__name__}, {str(error).removesuffix('.')}") from None
 
 
 def _check_classifier(clf: Any) -> None:

@@ -43,12 +43,10 @@ class ModelFileError(ValueError):
 
     Examples
     --------
-    >>> import mvdfq, os, tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = os.path.join(folder, "notes.txt")
-    ...     with open(path, "w") as file:
-    ...         _ = file.write("some notes")
-    ...     mvdfq.load(path)
+    >>> import mvdfq, pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "notes.txt"
+    >>> _ = path.write_text("some notes")
+    >>> mvdfq.load(path)
     Traceback (most recent call last):
     mvdfq.classifier.saving.file.ModelFileError: ...notes.txt is not a model file, or is incomplete.
     """
@@ -64,15 +62,10 @@ def save_model(model: Any, path: str | Path) -> None:
         described = writer.describe(model, "the classifier")
     except LearnedError as error:
         raise ModelFileError(f"{path} was not written: {error}.") from None
-    description = {
-        "format": FORMAT,
-        "schema": SCHEMA,
-        "mvdfq": version_of("mvdfq"),
-        "labels": [str(label) for label in model.classes_],
-        "channels": model.channel_names_in_,
-        "model": described,
-        "arrays": {name: _passport(array) for name, array in writer.arrays.items()},
-    }
+    description = {"format": FORMAT, "schema": SCHEMA, "mvdfq": version_of("mvdfq")}
+    labels = [str(label) for label in model.classes_]
+    description |= {"labels": labels, "channels": model.channel_names_in_, "model": described}
+    description["arrays"] = {name: _passport(array) for name, array in writer.arrays.items()}
     text = json.dumps(description, indent=1, ensure_ascii=False, allow_nan=False)
     with replacing(path) as file, _Archive(file, "w", zipfile.ZIP_DEFLATED) as archive:
         # names of files may hold bytes that are not UTF-8
@@ -115,12 +108,12 @@ def load(path: str | Path, *, memory_limit: int | str | None = None) -> Any:
 
     Examples
     --------
-    >>> import mvdfq, os, tempfile
+    >>> import mvdfq, pathlib, tempfile
     >>> X, y = mvdfq.load_japanese_vowels(split="train")
     >>> clf = mvdfq.SequenceClassifier("mvdfq-sssk", C=10).fit(X, y)
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     clf.save(os.path.join(folder, "vowels.mvdfq"))
-    ...     again = mvdfq.load(os.path.join(folder, "vowels.mvdfq"))
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "vowels.mvdfq"
+    >>> clf.save(path)
+    >>> again = mvdfq.load(path)
     >>> (again.decision_function(X) == clf.decision_function(X)).all()
     np.True_
     """

@@ -363,6 +363,15 @@ def test_constant_channels_keep_their_names(tmp_path):
     assert '"a, b", "none", colour' in run("inspect", table)[0]
 
 
+def test_a_class_without_frames_has_no_share_of_idle_frames(tmp_path):
+    still = np.hstack([np.random.default_rng(0).normal(size=(2, 10)), np.ones((2, 20))])
+    X = [still, still + 0.5, np.empty((2, 0)), np.empty((2, 0))]
+    mvdfq.io.write_npz(tmp_path / "x.npz", X, ["a", "a", "b", "b"])
+    rows = run("inspect", tmp_path / "x.npz")[0].splitlines()[-3:]
+    assert rows[0].split() == ["classes", "sequences", "frames", "without", "change", "%"]
+    assert [row.split() for row in rows[1:]] == [["a", "2", "66.67"], ["b", "2"]]
+
+
 # Names ------------------------------------------------------------------------------------------
 
 

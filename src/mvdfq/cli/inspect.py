@@ -92,7 +92,7 @@ def _show(facts: dict[str, Any], format: Format, quiet: bool) -> None:
         # a class has a share of silence, if there is any
         shares = [fact for fact in IDLE if fact in facts and key == "classes"]
         rows = [
-            {key: name, "sequences": n} | {fact: facts[fact][name] for fact in shares}
+            {key: name, "sequences": n} | {fact: facts[fact].get(name, "") for fact in shares}
             for name, n in (facts.get(key) or {}).items()
         ]
         if rows:

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 from numpy.testing import assert_array_equal
+from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import make_pipeline
 
 import mvdfq
@@ -125,6 +126,11 @@ def test_a_classifier_of_symbols_has_no_stream(data):
     clf = SequenceClassifier(kernel=Spectrum(2), C=1).fit(symbols, y)
     with pytest.raises(ValueError, match="takes numbers or letters"):
         clf.stream()
+
+
+def test_a_classifier_that_is_not_fitted_has_no_stream():
+    with pytest.raises(NotFittedError, match="not fitted yet"):
+        SequenceClassifier().stream()
 
 
 @pytest.mark.parametrize("n_terms", [1, 2])

@@ -628,6 +628,7 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         `window` is the number of frames that the stream keeps, or a duration such as ``"5s"``: the
         stream forgets older frames. None keeps all frames.
         """
+        check_is_fitted(self)
         return Stream(self, window)
 
     def scan(

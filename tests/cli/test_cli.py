@@ -460,6 +460,11 @@ def test_wrong_usage_is_2(recordings):
         (["evaluate", "{series}/made.ts", "--protocol", "group"], 5, "needs groups"),
         (["evaluate", "{series}/made.ts", "--protocol", "group"], 5, "hint: --group names the col"),
         (["evaluate", "{series}/made.ts", "--protocol", "homology"], 2, "needs --splits"),
+        (
+            ["evaluate", "{series}/made.ts", "--balanced", "--class-weight", "a=2"],
+            2,
+            "hint: leave out one of them",
+        ),
         (["inspect", "{series}/made.ts", "--as", "smoke"], 5, "--as must be one of audio"),
         (["predict", "{series}/made.ts", "{series}/made.ts"], 4, "not a model file"),
         (["explain", "{model}", "{sound}", "--which", "3"], 5, "must be a number from 1 to 1"),

@@ -227,7 +227,8 @@ class Parts:
         if self.class_weight is None:
             return "balanced" if self.balanced else None
         if self.balanced:
-            raise Refused("--balanced and --class-weight exclude each other.", "", USAGE)
+            problem = "--balanced and --class-weight exclude each other."
+            raise Refused(problem, "leave out one of them", USAGE)
         pairs = [pair.rpartition("=") for pair in self.class_weight.split(",")]
         try:
             weights = {label.strip(): float(weight) for label, _, weight in pairs}

@@ -57,6 +57,12 @@ def test_windows_of_one_recording_are_one_group():
     assert mvdfq.windows(X, 5).groups.tolist() == ["0"] * 4 + ["1"] * 4
 
 
+def test_windows_are_counted_in_plain_english():
+    X = mvdfq.check_sequences([np.zeros((1, 20))])
+    assert mvdfq.windows(X, 20).remarks == ("cut 1 recording into 1 window of 20 frames, 20 apart",)
+    assert "2 windows of 1 frame, 10 apart" in mvdfq.windows(X, 1, 10).remarks[0]
+
+
 def test_a_scan_says_what_predict_says_of_each_window(fitted):
     x = np.random.default_rng(0).normal(size=(2, 300))
     scan = fitted.scan(x, window=40, step=15)

@@ -1,6 +1,7 @@
 """Protocols cut as they should, and metrics are what their definitions say."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -156,7 +157,8 @@ def test_an_interval_says_what_it_rests_on(groups, name):
     folds = [Fold("1", s, np.arange(6), np.arange(6) % 2, np.zeros(6, dtype=int)) for s in (0, 1)]
     result = Evaluation("split", [0, 1], folds, None if groups is None else np.array(groups))
     assert result.interval_name == result.to_dict()["interval_name"] == name
-    assert name in result._repr_html_()
+    assert f"{name}), split, 2 folds<" in result._repr_html_()
+    assert "), split, 1 fold<" in replace(result, folds=folds[:1])._repr_html_()
 
 
 def test_worked_number_of_the_interval():

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.metrics import confusion_matrix, precision_recall_fscore_support
 
-from mvdfq._utils.short import Short, table
+from mvdfq._utils.short import Short, counted, table
 from mvdfq.evaluation.measures import interval_name, ranking_of, share_interval
 
 
@@ -206,7 +206,7 @@ class Evaluation(Short):
         """Return accuracy, classes and confusions, for notebooks."""
         low, high = self.interval
         interval = f"95 %: {low:.2%} to {high:.2%}, {self.interval_name}"
-        how = f"{self.protocol}, {len(self.folds)} folds"
+        how = f"{self.protocol}, {counted(len(self.folds), 'fold')}"
         title = f"accuracy {self.accuracy:.2%} ({interval}), {how}"
         names = [str(label) for label in self.labels]
         classes = [tuple(row.values()) for row in self.per_class]

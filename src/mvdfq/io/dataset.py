@@ -280,6 +280,7 @@ def windows(
     data = replace(data, groups=np.array(data.names) if data.groups is None else data.groups)
     times = starts / rate if rate else starts
     names = [f"{data.names[i]}@{t:g}" for i, t in zip(owners, times, strict=True)]
-    remark = f"cut {len(X)} recordings into {len(parts)} windows of {size} frames, {step} apart"
+    cuts = f"{counted(len(parts), 'window')} of {counted(size, 'frame')}, {step} apart"
+    remark = f"cut {counted(len(X), 'recording')} into {cuts}"
     columns: Any = {name: values[owners] for name, values in data._columns().items()}
     return replace(data, X=parts, names=names, remarks=(*data.remarks, remark), **columns)

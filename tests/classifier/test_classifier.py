@@ -399,7 +399,7 @@ def test_names_that_fit_did_not_have_are_told():
 
 def test_strings_and_sets_are_refused():
     X, y = np.random.default_rng(0).normal(size=(12, 2, 20)), np.arange(12) % 2
-    with pytest.raises(ValueError, match="X has 1 channels, 2 are expected; X holds letters"):
+    with pytest.raises(ValueError, match="X has 1 channel, 2 are expected; X holds letters"):
         SequenceClassifier("fast", cv=2).fit(X, y).predict(["ACGT"])
     with pytest.raises(TypeError, match="got set, which has no order; pass a list"):
         SequenceClassifier().fit({"ACGT", "TTTT"}, [0, 1])

@@ -161,7 +161,7 @@ def test_output_stays_what_it_is_under_set_output(estimator):
     ("X", "message"),
     [
         ([np.ones((4, 9))], "X has 4 channels, 3 are expected"),
-        ([[1.0, 2.0]], "X has 1 channels, 3 are expected"),
+        ([[1.0, 2.0]], "X has 1 channel, 3 are expected"),
         (np.ones((3, 9)), r"X must have 3 channels, got a 2-D array.* univariate.* pass \[X\]"),
         ([], "X holds no sequences"),
         ([np.full((3, 5), np.inf)], "Sequence 0, channel 0: the value at time 0 is infinite"),

@@ -153,7 +153,7 @@ def test_ts_with_times(write):
 @pytest.mark.parametrize(
     ("old", "new", "match"),
     [
-        (":5,6,7,8", "", "line 10: 1 channels, expected 2"),
+        (":5,6,7,8", "", "line 10: 1 channel, expected 2"),
         ("4e-3", "abc", "line 10: channel 1: value 4 is 'abc', not a number"),
         ("4e-3", "", "line 10: channel 1: value 4 is '', not a number"),
         ("4e-3", "inf", "line 10: channel 1: value 4 is infinite"),
@@ -212,9 +212,9 @@ def test_plain_arff(write):
     [
         ("4,5,6','sit", "4,5','sit", "line 10: channels of different lengths"),
         ("4,5,6','sit", "4,x,6','sit", "line 10: channel 2: value 2 is 'x', not a number"),
-        (r"\n4,5,6" + '",up', '",up', "line 12: 1 channels, expected 2"),
+        (r"\n4,5,6" + '",up', '",up', "line 12: 1 channel, expected 2"),
         ('",up', '",?', "line 12: the label is missing"),
-        ('",up', '"', "line 12: 1 values, expected 2"),
+        ('",up', '"', "line 12: 1 value, expected 2"),
         ('",up', ",up", "line 12: a quote is not closed"),
         ('"1.5', '{0 "1.5', "line 12: a quote is not closed"),
         ("@end bag\n", "", "line 9: 2 values, expected 1"),
@@ -563,7 +563,7 @@ def test_folder_of_tables_with_a_list(write, tmp_path):
     [
         ("x,z\n1,2\n", "line 1: channels .*'x', 'z'.*, other files have .*'x', 'y'"),
         ("1,2\n", "line 1: channels"),
-        ("x,y\n1,2\n3\n", "line 3: 1 cells, the header has 2"),
+        ("x,y\n1,2\n3\n", "line 3: 1 cell, the header has 2"),
         ("x,y\n1,up\n", "line 2: column 'y': 'up' is not a number"),
         ("time,x,y\n1,1,1\n0,1,1\n", "line 3: an earlier time"),
         ("x,y,label\n1,1,up\n", "line 1: a column 'label' within one series"),

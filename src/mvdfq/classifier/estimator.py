@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from mvdfq._engines.choice import current_engine, engine_of
 from mvdfq._utils.checks import check_whole
 from mvdfq._utils.progress import Progress
-from mvdfq._utils.short import bars, listed
+from mvdfq._utils.short import bars, counted, listed
 from mvdfq.classifier.choices import by_name, set_nested
 from mvdfq.classifier.learning import Learned, Training, check_training, learn, learn_from_blocks
 from mvdfq.classifier.passes import cluster_decisions
@@ -518,7 +518,7 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         else:
             y = np.asarray(y)
             groups, codes = check_groups(groups, len(y)), codes_of(y, self.classes_.tolist())
-            read, source = self.sum_.read(self.varying(X)), f"{len(y)} sequences"
+            read, source = self.sum_.read(self.varying(X)), counted(len(y), "sequence")
         about = self.sum_, self.problems_, self.class_shares_, self.temperature_
         losses = lost([judge(*about, read, codes, shares)], groups)
         return Importance(names, losses[:, 0], losses[:, 1], source)

@@ -10,7 +10,7 @@ import numpy as np
 
 from mvdfq._engines.choice import engine_of
 from mvdfq._utils.errors import Sentence
-from mvdfq._utils.short import Short
+from mvdfq._utils.short import Short, counted
 from mvdfq.sequences import Sequences, check_sequences, offsets_of
 from mvdfq.sequences.check import as_array, refuse
 from mvdfq.sequences.sampling import frames_of, window_starts
@@ -253,7 +253,8 @@ class Stream:
             frames = frames.reshape(n_channels, -1)
         if frames.ndim != 2 or len(frames) != n_channels:
             problem = f"frames must have shape ({n_channels}, n_frames), got {frames.shape}"
-            raise ValueError(f"{problem}; the classifier was fitted on {n_channels} channels.")
+            learned = counted(n_channels, "channel")
+            raise ValueError(f"{problem}; the classifier was fitted on {learned}.")
         frames = frames.astype(float)
         refuse(np.isinf(frames), self._sequence(frames), "is infinite", "NaN marks a missing value")
         return frames

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from mvdfq._utils.files import replace_file, replacing
+from mvdfq._utils.short import counted
 from mvdfq.cli import options as o, output as screen
 from mvdfq.cli.errors import Refused, check_output
 from mvdfq.cli.output import Format, note, show_json, show_rows, show_text, table, working
@@ -224,6 +225,6 @@ def _find_sequence(read: Any, which: str, data: Path) -> tuple[int, Any]:
         names_shown = ", ".join(names[:3]) + (" ..." if len(names) > 3 else "")
         raise Refused(
             f"--which must be a number from 1 to {len(names)}, or a name, got {which}.",
-            f"{data} holds {len(names)} sequences: {names_shown}",
+            f"{data} holds {counted(len(names), 'sequence')}: {names_shown}",
         )
     return place, read.X[place] if isinstance(read.X, list) else read.X[[place]]

@@ -188,7 +188,7 @@ def gather(
             case = read(row)
             first = cases[0].values if cases else case.values
             if isinstance(first, np.ndarray) and len(case.values) != len(first):
-                raise ValueError(f"{len(case.values)} channels, expected {len(first)}")
+                raise ValueError(f"{counted(len(case.values), 'channel')}, expected {len(first)}")
             name = f"{source.stem}:{count}" if case.name is None else case.name
             cases.append(case._replace(name=name))
         except ReadError as error:  # names its place

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from mvdfq._utils.errors import Sentence
-from mvdfq._utils.short import some
+from mvdfq._utils.short import counted, some
 from mvdfq.io.dataset import Dataset
 from mvdfq.io.source import KNOWN, ReadError, Source, compiled
 from mvdfq.io.tables.column_roles import NAMES, Columns
@@ -132,7 +132,8 @@ class Elsewhere:
             if len(lines) == len(names) + 1 and lines[0].lower() in NAMES["label"]:
                 lines = lines[1:]
             if len(lines) != len(names):
-                where.fail(f"{len(lines)} labels for {len(names)} sequences", "one label per line")
+                sizes = counted(len(lines), "label"), counted(len(names), "sequence")
+                where.fail(" for ".join(sizes), "one label per line")
             forms = {form for name in names for form in _forms(_base(name))}
             for line in lines:
                 starts = (line[: space.start()] for space in re.finditer(" ", line))

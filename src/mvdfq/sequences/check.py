@@ -14,6 +14,7 @@ from scipy.sparse import issparse
 
 from mvdfq._utils.checks import check_choice, is_number
 from mvdfq._utils.errors import ParameterError, Usual
+from mvdfq._utils.short import counted
 from mvdfq.sequences.containers import Ragged, Sequences, is_table, offsets_of, unmasked
 
 SAME_LENGTH = "all rows of a sequence must have the same length."
@@ -220,7 +221,7 @@ def _check_same_channels(parts: list[Part]) -> None:
             widths = {x.shape[1] for x, _ in parts}
             hint = f" All sequences have {widths.pop()} columns: {TIME_FIRST}"
             wanted = f"all sequences must have the same channels.{'' if widths else hint}"
-            problem = f"Sequence {i} has {len(x)} channels, sequence 0 has {len(first)}"
+            problem = f"Sequence {i} has {counted(len(x), 'channel')}, sequence 0 has {len(first)}"
             raise ValueError(f"{problem}; {wanted}")
         if other != flags:
             problem = f"Sequence {i} has letters in other channels than sequence 0"
@@ -266,7 +267,8 @@ def _check_channel_count(sequences: Sequences, n_channels: int | None, X: Any) -
             hint = "; if X holds names of files, mvdfq.predict_files(model, X) reads the files."
         if {*sequences.lengths.tolist()} == {n_channels}:
             hint = f"; {TIME_FIRST}"
-        raise ValueError(f"X has {sequences.n_rows} channels, {n_channels} are expected{hint}")
+        got = counted(sequences.n_rows, "channel")
+        raise ValueError(f"X has {got}, {n_channels} are expected{hint}")
 
 
 def _check_names(names: Sequence[str] | None) -> tuple[str, ...] | None:

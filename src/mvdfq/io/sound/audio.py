@@ -238,7 +238,7 @@ def _from_metadata(root: Path, source: Source) -> list[Case]:
         name = row["file_name"]
         named.add(root / name)
         if len(cells) > len(header):
-            source.skip(f"line {line}: {len(cells)} cells, the header has {len(header)}")
+            source.skip(f"line {line}: {counted(len(cells), 'cell')}, the header has {len(header)}")
             continue
         is_inside = not os.path.isabs(name) and ".." not in Path(name).parts
         is_inside = is_inside and (root / name).resolve().is_relative_to(root.resolve())

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from mvdfq._utils.errors import Sentence
-from mvdfq._utils.short import some
+from mvdfq._utils.short import counted, some
 from mvdfq.io.dataset import Case, Dataset, dataset_of
 from mvdfq.io.source import ReadError, Source, files_in
 from mvdfq.io.tables.column_roles import Columns, Roles, how_to_name, known_places, layout_of
@@ -215,8 +215,8 @@ def _add_rows(
     place = roles.places.get("id", roles.places.get("label", 0))  # a run of rows has a label
     for lines, cells, torn in table.batches(roles.places.values()):
         for line, row in torn:  # its sequence is spoilt
-            above = "header" if table.is_named else "first line"
-            problem = f"line {line}: {len(row)} cells, the {above} has {len(table.header)}"
+            above = f"the {'header' if table.is_named else 'first line'} has {len(table.header)}"
+            problem = f"line {line}: {counted(len(row), 'cell')}, {above}"
             if "id" in facts:
                 file.fail(problem)
             if not (name := row[place] if place < len(row) else ""):

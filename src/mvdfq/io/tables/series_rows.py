@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from mvdfq._utils.errors import Sentence, Usual
-from mvdfq._utils.short import some
+from mvdfq._utils.short import counted, some
 from mvdfq.io.dataset import Case, Dataset, gather, read_header
 from mvdfq.io.source import Source
 from mvdfq.io.tables.column_roles import Columns, counts_rows, is_index
@@ -90,9 +90,9 @@ def _wide_row(
 ) -> Case:
     """Read the values, the label, the name and the group of one row, of text or of numbers."""
     if header and len(row) != len(header):
-        raise ValueError(f"{len(row)} cells, the header has {len(header)}")
+        raise ValueError(f"{counted(len(row), 'cell')}, the header has {len(header)}")
     if any(not -len(row) <= place < len(row) for place in places.values()):
-        raise ValueError(f"{len(row)} cells, too few for the label")
+        raise ValueError(f"{counted(len(row), 'cell')}, too few for the label")
     words = {key: str(row[place]) for key, place in places.items()}
     apart = {range(len(row))[place] for place in places.values()}
     cells = ["" if cell in missing else cell for i, cell in enumerate(row) if i not in apart]
@@ -166,7 +166,7 @@ def _arff_case(names: list[str], place: int | None, line: str) -> Case:
     """Read the values, the label and the name of one line; an attribute `id` holds names."""
     cells = _cells(line)
     if len(cells) != len(names):
-        raise ValueError(f"{len(cells)} values, expected {len(names)}")
+        raise ValueError(f"{counted(len(cells), 'value')}, expected {len(names)}")
     label = None if place is None else cells[place]
     if label is not None and not is_given(label):
         raise ValueError("the label is missing")

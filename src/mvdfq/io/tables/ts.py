@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from mvdfq._utils.files import replacing
+from mvdfq._utils.short import counted
 from mvdfq.io.dataset import Case, Dataset, gather, read_header
 from mvdfq.io.source import Source
 from mvdfq.io.tables.csv_tables import COUNT, MISSING, channel_values, numbers
@@ -106,7 +107,8 @@ class _Header:
         is_equal = self.flags.get("equallength", "frames" in self.sizes)
         for key, size in zip(("channels", "frames")[: 1 + is_equal], shape, strict=False):
             if self.sizes.setdefault(key, size) != size:
-                raise ValueError(f"{size} {key}, expected {self.sizes[key]}")
+                got = counted(size, key.removesuffix("s"))
+                raise ValueError(f"{got}, expected {self.sizes[key]}")
 
     def _label(self, word: str) -> Any:
         if word.lower() in MISSING:

@@ -42,10 +42,7 @@ def require_array(part: Any, name: str, *wanted: Any, **bounds: Any) -> None:
 def check_array(
     array: Any, name: str, shape: Any, dtype: Any = float, low: Any = None, high: float = np.inf
 ) -> None:
-    """Raise an error unless a value is an array of this shape and dtype; None fits all.
-
-    With `low`, the numbers must be finite and from `low` to `high`.
-    """
+    """Raise an error unless a value is an array of this shape, dtype and range; None fits all."""
     kind = "" if dtype is None else f" of {np.dtype(dtype)}"
     # a length that may be anything is written n
     wanted = f"{name} must be an array{kind} of shape {shape}".replace("None", "n")

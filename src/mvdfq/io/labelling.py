@@ -20,11 +20,7 @@ from mvdfq.io.tables.csv_tables import MARKS, is_value, rows_of
 Found = list[str | None]
 Rows = list[list[str]]
 # Folders of persons, and not of classes.
-PERSON = re.compile(
-    r"(?:p|s|u|v|sub|subj|subject|person|user|speaker|spk|participant|patient|volunteer|proband|id)"
-    r"[-_ ]?\d+",
-    re.IGNORECASE,
-)
+PERSON = re.compile(rf"(?:{'|'.join(KNOWN['persons'])})[-_ ]?\d+", re.IGNORECASE)
 # What separates the columns of a table of labels; a label may hold spaces.
 SEPARATOR = re.compile(r"[,;\t|]")
 # The endings of a name of a file: .wav, .csv.gz

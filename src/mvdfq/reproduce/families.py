@@ -90,9 +90,8 @@ def inner_folds(
 ) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]]:
     """Cut a training part as the task itself is cut: whole families of the positives are held out.
 
-    If all positives are of one family, they are cut at random; a single positive is not cut.
-    `codes` are the SCOP families of all proteins. A fold is the indices to learn from, whether each
-    of them is positive, the indices to check, and whether each of these is positive.
+    If all positives are of one family, they are cut at random; a single positive is not cut. A fold
+    is the indices to learn from and to check, each followed by whether these are positive.
     """
     random = np.random.default_rng(0)
     positive = task.train[task.y_train]

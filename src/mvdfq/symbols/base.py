@@ -175,15 +175,12 @@ def _alphabet(n_symbols: Any, needed: np.ndarray) -> np.ndarray:
 
 
 def encode_values(values: np.ndarray, known: np.ndarray) -> np.ndarray:
-    """Return the code of every value: its index in the sorted array `known`; `MISSING` for NaN.
-
-    Unknown values get codes from ``len(known)`` upwards, in sorted order.
-    """
+    """Return the code of every value: its index in the sorted array `known`; `MISSING` for NaN."""
     codes = np.searchsorted(known, values)
     is_known = np.take(known, codes, mode="clip") == values if known.size else np.zeros(1, bool)
     fresh = ~is_known & ~np.isnan(values)
     codes[np.isnan(values)] = MISSING
-    if fresh.any():
+    if fresh.any():  # other values get the next codes, in sorted order
         _, places = np.unique(values[fresh], return_inverse=True)
         codes[fresh] = known.size + places
     return codes

@@ -22,17 +22,11 @@ import numpy as np
 from mvdfq._utils.errors import Sentence
 from mvdfq._utils.short import counted
 from mvdfq.io.sound.recipes import AudioRecipe
-from mvdfq.io.source import Glimpse, ReadError, unchanged
+from mvdfq.io.source import KNOWN, Glimpse, ReadError, unchanged
 
 # Files of a folder that are looked at to find out what the folder holds.
 FEW = 20
 MEND = Sentence("repair or remove the file, or leave it out with ", {"skip_bad": True})
-# Endings of the names of sound files, also of formats that are not read: a file with such an ending
-# is an error, and is not passed over.
-ENDINGS = frozenset(
-    "wav wave bwf w64 rf64 flac ogg oga opus mp3 mp2 au snd aif aiff aifc caf m4a m4b aac ac3 wma "
-    "ape wv mpc amr ra spx".split()
-)
 READABLE = "WAV, FLAC, OGG, Opus, MP3 and AU are read, AAC and m4a with ffmpeg"
 # Bytes of samples that ffmpeg may write for one file: six hours of stereo sound.
 MOST_DECODED = 2**32 - 2**20
@@ -111,7 +105,7 @@ def meant_as_sound(path: Path) -> bool:
 
 
 def _ends_as_sound(name: str) -> bool:
-    return name.rpartition(".")[2].lower() in ENDINGS
+    return name.rpartition(".")[2].lower() in KNOWN["sound"]
 
 
 def holds_sound(glimpse: Glimpse) -> bool:

@@ -200,4 +200,7 @@ def test_data_can_be_indexed_by_arrays(tmp_path):
     assert data.X[1:] == ["LS", "PA"]
     assert data.X[np.int64(1)] == "LS"
     assert data.take([1]).X[np.array([0])] == ["LS"]
+    assert data.take(np.array([False, True, True])).names == ["b", "c"]
+    with pytest.raises(IndexError):
+        data.take(np.array([True]))
     assert data.joined(data).X[np.array([5])] == ["PA"]

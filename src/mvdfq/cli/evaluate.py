@@ -226,7 +226,7 @@ def _scores_of_model(
         raise Refused(f"{o.shown_paths(data)} has no labels.", "--label or --labels names them")
     if read.split is not None and "test" in read.split:
         note("Testing on the test part that the data name.", reading.quiet)
-        read = read.take((read.split == "test").nonzero()[0])
+        read = read.take(read.split == "test")
     warn_of_training_data(clf, read.X, "the figures are too good")
     unknown = sorted({*map(str, read.y.tolist())} - {*map(str, clf.classes_.tolist())})
     if unknown:

@@ -38,7 +38,7 @@ def train(
     read = reading.labelled(o.one_or_all(data))
     if read.split is not None:
         note("Training on the training part that the data name.", reading.quiet)
-        read = read.take((read.split == "train").nonzero()[0])
+        read = read.take(read.split == "train")
     groups = useful_groups(read.groups, read.y)
     if groups is not None:
         note(f"The inner folds hold {len(set(groups.tolist()))} groups apart.", reading.quiet)

@@ -104,8 +104,9 @@ class Dataset:
         return "\n".join([f"<Dataset: {'; '.join(words)}>", *map(str, self.remarks)])
 
     def take(self, indices: Any) -> "Dataset":
-        """Return the data set of the sequences at `indices`, in the order of `indices`."""
-        indices = np.asarray(indices, dtype=np.int64)
+        """Return the data set of the sequences at `indices`, in that order, or of a mask of bool."""
+        given = np.asarray(indices)
+        indices = np.arange(len(self))[given] if given.dtype == bool else given.astype(np.int64)
         columns: Any = {name: values[indices] for name, values in self._columns().items()}
         return replace(self, X=self.X[indices], names=[self.names[i] for i in indices], **columns)
 

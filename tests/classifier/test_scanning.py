@@ -57,6 +57,16 @@ def test_windows_of_one_recording_are_one_group():
     assert mvdfq.windows(X, 5).groups.tolist() == ["0"] * 4 + ["1"] * 4
 
 
+def test_windows_take_labels_of_all_recordings_once():
+    X = [np.zeros((1, 20)), np.ones((1, 20))]
+    with pytest.raises(ValueError, match="y must have 2 entries, got 3"):
+        mvdfq.windows(X, 5, y=["a", "b", "c"])
+    with pytest.raises(ValueError, match="groups must have 2 entries, got 1"):
+        mvdfq.windows(X, 5, groups=["a"])
+    with pytest.raises(ValueError, match="y and groups stand in the Dataset"):
+        mvdfq.windows(mvdfq.windows(X, 5), 5, y=["a"] * 8)
+
+
 def test_windows_are_counted_in_plain_english():
     X = mvdfq.check_sequences([np.zeros((1, 20))])
     assert mvdfq.windows(X, 20).remarks == ("cut 1 recording into 1 window of 20 frames, 20 apart",)

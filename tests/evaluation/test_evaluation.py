@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import roc_auc_score
 
 import mvdfq
-from mvdfq.evaluation import Evaluation, Fold, evaluate, folds_of, roc50
+from mvdfq.evaluation import Evaluation, Fold, evaluate, evaluate_fitted, folds_of, roc50
 from mvdfq.evaluation.measures import share_interval
 from naive import kernels as naive
 
@@ -380,6 +380,22 @@ def test_folds_of_many_groups_are_repeated_with_every_seed():
 def test_classes_that_were_never_tested_do_not_count():
     fold = Fold("test", 0, np.arange(3), np.array([0, 2, 2]), np.array([0, 2, 2]))
     assert Evaluation("split", [0, 1, 2], [fold]).f1 == (1, 1)
+
+
+def test_labels_parts_and_names_of_other_sequences_are_refused():
+    X, y = mvdfq.make_autoregressive(20, 2, 40, random_state=1)
+    clf = mvdfq.SequenceClassifier("fast").fit(X, y)
+    for name, labels, options in [
+        ("y", y[:9], {}),
+        ("split", y, {"split": ["train"] * 9}),
+        ("names", y, {"names": ["a"] * 9}),
+    ]:
+        with pytest.raises(ValueError, match=f"{name} must have 20 entries, got 9"):
+            evaluate(clf, X, labels, protocol="2-fold", **options)
+    with pytest.raises(ValueError, match="y must have 20 entries, got 9"):
+        evaluate_fitted(clf, X, y[:9])
+    with pytest.raises(ValueError, match="y must have 20 entries, got 9"):
+        clf.importance(X, y[:9])
 
 
 def test_a_split_of_other_names_is_refused():

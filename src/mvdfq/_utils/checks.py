@@ -57,6 +57,13 @@ def check_positive(value: Any, name: str) -> float:
     return float(value)
 
 
+def check_entries(n: int, **columns: Any) -> None:
+    """Raise an error unless each column is None or has one entry for each of `n` sequences."""
+    for name, values in columns.items():
+        if values is not None and len(values) != n:
+            raise ParameterError(name, f"must have {n} entries, got {len(values)}")
+
+
 def check_spread(spread: Any) -> None:
     """Raise an error if a variance is infinite: squares of numbers above 1e154 overflow."""
     if not np.isfinite(spread).all():

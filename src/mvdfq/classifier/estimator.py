@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from mvdfq._engines.choice import current_engine, engine_of
-from mvdfq._utils.checks import check_whole
+from mvdfq._utils.checks import check_entries, check_whole
 from mvdfq._utils.progress import Progress
 from mvdfq._utils.short import bars, counted, listed
 from mvdfq.classifier.choices import by_name, set_nested
@@ -519,6 +519,7 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
             y = np.asarray(y)
             groups, codes = check_groups(groups, len(y)), codes_of(y, self.classes_.tolist())
             read, source = self.sum_.read(self.varying(X)), counted(len(y), "sequence")
+            check_entries(len(read[0]), y=y)
         about = self.sum_, self.problems_, self.class_shares_, self.temperature_
         losses = lost([judge(*about, read, codes, shares)], groups)
         return Importance(names, losses[:, 0], losses[:, 1], source)

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
+from mvdfq._utils.checks import check_entries
 from mvdfq._utils.errors import Sentence
 from mvdfq._utils.short import counted
 from mvdfq._utils.threads import Report
@@ -86,6 +87,7 @@ def evaluate(
     True
     """
     y = np.asarray(y)
+    check_entries(len(X), y=y, split=split, names=names if len(names) else None)
     groups = check_groups(groups, len(y))
     remarks: tuple[str, ...] = ()
     if protocol is None:
@@ -143,6 +145,7 @@ def evaluate_fitted(clf: Any, X: Any, y: Any, groups: Any = None) -> Evaluation:
     """
     y, classes = np.asarray(y), clf.classes_
     predicted, scores = answers(clf, X)
+    check_entries(len(predicted), y=y)
     # a CSV file gives the class 1 as a number, a folder as text
     if y.dtype.kind != classes.dtype.kind:
         y, classes, predicted = y.astype(str), classes.astype(str), predicted.astype(str)

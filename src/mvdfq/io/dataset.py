@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
+from mvdfq._utils.checks import check_entries
 from mvdfq._utils.errors import Sentence
 from mvdfq._utils.short import counted, in_short
 from mvdfq.io.source import ReadError, Source
@@ -104,7 +105,7 @@ class Dataset:
         return "\n".join([f"<Dataset: {'; '.join(words)}>", *map(str, self.remarks)])
 
     def take(self, indices: Any) -> "Dataset":
-        """Return the data set of the sequences at `indices`, in that order, or of a mask of bool."""
+        """Return the data set of the sequences at `indices`, in their order, or of a mask."""
         given = np.asarray(indices)
         indices = np.arange(len(self))[given] if given.dtype == bool else given.astype(np.int64)
         columns: Any = {name: values[indices] for name, values in self._columns().items()}
@@ -271,7 +272,10 @@ def windows(
     if not isinstance(data, Dataset):
         known = [None if column is None else np.asarray(column) for column in (y, groups)]
         data = check_sequences(data)
+        check_entries(len(data), y=y, groups=groups)
         data = Dataset(data, known[0], [str(i) for i in range(len(data))], known[1])
+    elif y is not None or groups is not None:
+        raise ValueError("y and groups stand in the Dataset; pass the Dataset alone.")
     X = check_sequences(data.X)
     rate = X.sampling_rate
     size = frames_of(window, rate, "window")

@@ -164,6 +164,14 @@ def test_inspect_tells_what_a_model_was_trained_on(two):
     assert len(shown) < 200 < len(facts["kernel"])  # a pipe does not wrap lines
 
 
+def test_inspect_leaves_out_the_kernel_of_a_model_without_one(tmp_path):
+    X, y = mvdfq.make_autoregressive(12, 2, 30, random_state=0)
+    mvdfq.SequenceClassifier(terms=[mvdfq.FilterTerm("few")]).fit(X, y).save(tmp_path / "m.mvdfq")
+    out, _ = run("inspect", tmp_path / "m.mvdfq")
+    assert "kernel" not in out
+    assert "filters" in out
+
+
 def test_the_digest_is_that_of_values_lengths_and_labels():
     X, y = mvdfq.make_autoregressive(12, 2, (20, 30), random_state=0)
     new = mvdfq.SequenceClassifier("mvdfqm-spectrum-alt")

@@ -139,15 +139,15 @@ def inspect_model(path: Path, format: Format) -> None:
         show_json({key_of(name): value for name, value in facts.items()})
         return
     training, classes = facts.pop("training"), facts.pop("classes")
-    names, kernel = facts["channel_names"] or [], facts["kernel"] or ""
+    names, kernel = facts["channel_names"] or [], facts["kernel"]
     rest = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
-    if format is Format.human and len(kernel) > MOST_LETTERS:
+    if format is Format.human and len(kernel or "") > MOST_LETTERS:
         kernel = f"{kernel[:MOST_LETTERS]} ... (--format json)"
     facts |= {
         "channel_names": ", ".join(names[:MOST_NAMES]) + rest if names else None,
         "recipe": _in_words(facts["recipe"]),
         "terms": ", ".join(facts["terms"]),
-        "kernel": kernel if format is Format.human else facts["kernel"],
+        "kernel": kernel,
         "training sequences": sum(classes.values()),
         "training lengths": _lengths(training, "letters" if facts["letters"] else "frames"),
         "training data": f"SHA-256 {training['digest'][:16]}",

@@ -508,6 +508,20 @@ def model(tmp_path):
     return tmp_path / "m.mvdfq"
 
 
+def test_every_sequence_of_files_that_share_names_has_an_answer(tmp_path):
+    import mvdfq
+
+    X, y = mvdfq.make_autoregressive(20, 2, 40, random_state=0)
+    known = mvdfq.check_sequences(X, channel_names=["x", "y"])
+    clf = mvdfq.SequenceClassifier("fast").fit(known, y)
+    for i, name in enumerate("ab"):
+        rows = [f"{k},{t},{a},{b}" for k in (1, 2) for t, (a, b) in enumerate(X[2 * i + k].T)]
+        (tmp_path / f"{name}.csv").write_text("\n".join(["id,time,x,y", *rows, ""]))
+    found = mvdfq.predict_files(clf, [tmp_path / "a.csv", tmp_path / "b.csv"])
+    answers = clf.predict(known[1:5]).tolist()
+    assert found == dict(zip(["1:1", "2:1", "1:2", "2:2"], answers, strict=True))
+
+
 @pytest.mark.slow
 def test_files_for_a_model(tmp_path, model):
     import mvdfq

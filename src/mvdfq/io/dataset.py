@@ -209,18 +209,18 @@ def dataset_of(source: Source, cases: Sequence[Case], collect: Collect) -> Datas
     """Return the data set of sequences that have names; `collect` makes `X` of their values."""
     columns = [case.label for case in cases], [case.group for case in cases]
     y, groups = (None if {*values} <= {None} else np.array(values) for values in columns)
-    names = _numbered(source, [str(case.name) for case in cases])
+    names = numbered(source, [str(case.name) for case in cases])
     X = collect([case.values for case in cases])
     skipped, remarks = tuple(source.skipped), tuple(source.remarks)
     return Dataset(X, y, names, groups, skipped=skipped, remarks=remarks)
 
 
-def _numbered(source: Source, names: Sequence[str]) -> list[str]:
+def numbered(source: Source, names: Sequence[str]) -> list[str]:
     """Return names that all differ: ``a`` that occurs twice becomes ``a:1`` and ``a:2``."""
     often = {name: n for name, n in Counter(names).items() if n > 1}
     for first, n in islice(often.items(), 1):
-        numbered = f"{len(often)} repeated ids got numbers, such as '{first}:1'"
-        source.remark(f"id {first!r} occurs {n} times; {numbered}")
+        got = f"{len(often)} repeated ids got numbers, such as '{first}:1'"
+        source.remark(f"id {first!r} occurs {n} times; {got}")
     used, numbers, renamed = set(names), Counter[str](), []
     for name in names:
         free = name

@@ -4,11 +4,11 @@ from pathlib import Path
 from typing import Any
 
 from mvdfq.classifier.saving.file import load
-from mvdfq.io.dataset import Dataset
+from mvdfq.io.dataset import Dataset, numbered
 from mvdfq.io.reading import is_path, read
 from mvdfq.io.recognition import recognise
 from mvdfq.io.sound.recipes import AudioRecipe
-from mvdfq.io.source import Glimpse, ReadError
+from mvdfq.io.source import Glimpse, ReadError, Source
 from mvdfq.io.tables.csv_tables import glimpsed
 
 # Tables of text, which look alike: one row is a series, a time point, or a row of one series.
@@ -34,7 +34,7 @@ def predict_files(model: Any, path: Any, **options: Any) -> dict[str, Any]:
     Returns
     -------
     labels : dict of str to label
-        The predicted class by the name of the sequence.
+        The predicted class by the name of the sequence; names that several files hold get numbers.
 
     Examples
     --------
@@ -51,7 +51,8 @@ def predict_files(model: Any, path: Any, **options: Any) -> dict[str, Any]:
         problem = f"model must be a path or a fitted classifier, got {type(model).__name__}"
         raise TypeError(f"{problem}; mvdfq train writes model files.")
     data = read_for(clf, path, **options)
-    return dict(zip(data.names, clf.predict(data.X).tolist(), strict=True))
+    names = numbered(Source(Path("files")), data.names)
+    return dict(zip(names, clf.predict(data.X).tolist(), strict=True))
 
 
 def read_for(clf: Any, path: Any, **options: Any) -> Dataset:

@@ -465,6 +465,7 @@ def test_wrong_usage_is_2(recordings):
             2,
             "hint: leave out one of them",
         ),
+        (["evaluate", "{series}/made.ts", "--positive", "7"], 5, "--positive must be one of two"),
         (["inspect", "{series}/made.ts", "--as", "smoke"], 5, "--as must be one of audio"),
         (["predict", "{series}/made.ts", "{series}/made.ts"], 4, "not a model file"),
         (["explain", "{model}", "{sound}", "--which", "3"], 5, "must be a number from 1 to 1"),

@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.base import clone
 
 from mvdfq._utils.checks import check_entries
-from mvdfq._utils.errors import Sentence
+from mvdfq._utils.errors import ParameterError, Sentence
 from mvdfq._utils.short import counted
 from mvdfq._utils.threads import Report
 from mvdfq.evaluation.protocols import can_be_apart, folds_of, shuffles, usual_protocol
@@ -100,7 +100,8 @@ def evaluate(
     _check_cuts(cuts, y, groups, protocol)
     labels = np.unique(y).tolist()
     if positive is not None and (len(labels) != 2 or str(positive) not in map(str, labels)):
-        raise ValueError(f"positive must be one of two classes, got {positive!r} of {labels[:20]}.")
+        problem = f"must be one of two classes, got {positive!r} of {labels[:20]}"
+        raise ParameterError("positive", problem)
     result = Evaluation(protocol, labels, [], groups, remarks, names, positive)
     takes_groups = "groups" in signature(estimator.fit).parameters
     if progress is not None:

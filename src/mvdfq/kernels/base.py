@@ -129,22 +129,15 @@ class Kernel(BaseEstimator):
     def counts_groups(self, needs_counts: bool) -> bool:
         """Tell whether the kernel is a sum over the words of its groups.
 
-        `needs_counts` is True where each count is needed (for square roots or features), and
-        False where inner products are enough.
+        `needs_counts` is False where inner products are enough, without square roots or features.
         """
         return True
 
-    def own_tasks(
-        self,
-        n_symbols: int,
-        cells: list[tuple[int, int]],
-        needs_counts: bool,
-        listed: bool,
-        vocabulary: dict[int, np.ndarray],
-    ) -> list[Any] | None:
+    def own_tasks(self, n_symbols, cells, needs_counts, listed, vocabulary) -> list[Any] | None:
         """Return the tasks for one row, or None to count the words of each group and cell.
 
-        `listed` asks for one column per word. `vocabulary` is the result of `vocabulary`.
+        `cells` are pairs (level, segment) of the pyramid; `listed` asks for one column per word;
+        `vocabulary` is the result of `vocabulary`.
         """
         return None
 

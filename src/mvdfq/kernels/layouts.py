@@ -8,17 +8,8 @@ from typing import Any
 import numpy as np
 
 from mvdfq._utils.checks import check_decay, check_several, check_whole
-from mvdfq.kernels.base import (
-    LONGEST_WORD,
-    MOST_LAYOUTS,
-    Group,
-    Kernel,
-    Layout,
-    check_count,
-    check_mismatches,
-    check_window,
-    subsets,
-)
+from mvdfq.kernels import base
+from mvdfq.kernels.base import Group, Kernel, Layout, subsets
 
 
 @dataclass(eq=False, repr=False)
@@ -56,7 +47,7 @@ class Spectrum(Kernel):
     def groups(self, n_symbols: int) -> list[Group]:
         """Return one group for each word length and dilation."""
         dilations, lengths = check_several(self.dilation, "dilation"), check_several(self.k, "k")
-        check_count(len(dilations) * len(lengths), max(lengths))
+        base.check_count(len(dilations) * len(lengths), max(lengths))
         windows = [tuple(range(0, k * d, d)) for d, k in product(dilations, lengths)]
         return [Group((Layout(window, window),)) for window in windows]
 
@@ -87,7 +78,7 @@ class Words(Kernel):
     def groups(self, n_symbols: int) -> list[Group]:
         """Return one group for each layout."""
         lengths = [len(offsets) for offsets in self.layouts if isinstance(offsets, Sized)]
-        check_count(len(self.layouts), max(lengths, default=0))
+        base.check_count(len(self.layouts), max(lengths, default=0))
         layouts = [_check_offsets(offsets) for offsets in self.layouts]
         weights = [1.0] * len(layouts) if self.weights is None else list(self.weights)
         if not layouts or len(weights) != len(layouts) or not all(0 < w < np.inf for w in weights):
@@ -137,10 +128,10 @@ class Spatial(Kernel):
 
     def groups(self, n_symbols: int) -> list[Group]:
         """Return one group for each combination of gaps."""
-        t = check_whole(self.t, "t", at_most=LONGEST_WORD)  # d**t is computed below
-        k, d = check_whole(self.k, "k"), check_whole(self.d, "d", at_most=MOST_LAYOUTS)
+        t = check_whole(self.t, "t", at_most=base.LONGEST_WORD)  # d**t is computed below
+        k, d = check_whole(self.k, "k"), check_whole(self.d, "d", at_most=base.MOST_LAYOUTS)
         dilations = check_several(self.dilation, "dilation")
-        check_count(len(dilations) * d ** (t - 1), t * k)
+        base.check_count(len(dilations) * d ** (t - 1), t * k)
         groups = []
         for dilation in dilations:
             for gaps in product(range(d), repeat=t - 1):
@@ -188,7 +179,7 @@ class Gapped(Kernel):
 
     def groups(self, n_symbols: int) -> list[Group]:
         """Return one group for each set of kept positions."""
-        g, k = check_window(self.g, self.k)
+        g, k = base.check_window(self.g, self.k)
         return [Group((each,)) for each in chain.from_iterable(subsets(g, [k], self.dilation))]
 
 
@@ -231,7 +222,7 @@ class Gappy(Kernel):
 
     def groups(self, n_symbols: int) -> list[Group]:
         """Return one group for each dilation, of all sets of positions."""
-        g, k = check_window(self.g, self.k)
+        g, k = base.check_window(self.g, self.k)
         by_dilation = subsets(g, [k], self.dilation)
         return [Group(tuple(layouts), distinct=self.distinct) for layouts in by_dilation]
 
@@ -275,7 +266,7 @@ class Wildcard(Kernel):
 
     def groups(self, n_symbols: int) -> list[Group]:
         """Return one group for each set of kept positions, weighted by its wildcards."""
-        k, m = check_mismatches(self.k, self.m)
+        k, m = base.check_mismatches(self.k, self.m)
         decay, kept = check_decay(self.decay), range(k, k - m - 1, -1)
         every = chain.from_iterable(subsets(k, kept, self.dilation))
         return [Group((replace(each, weight=decay ** (k - len(each.offsets))),)) for each in every]

@@ -886,7 +886,7 @@ def test_a_large_model_keeps_its_word_table(tmp_path, monkeypatch):
     clf = mvdfq.SequenceClassifier(**parts, C=10, cv=2).fit(X, np.arange(20) % 2)
     clf.save(tmp_path / "m.mvdfq")
     again = mvdfq.load(tmp_path / "m.mvdfq")
-    monkeypatch.setattr("mvdfq.terms.plain_answers.word_table", None)  # reading training sequences
+    monkeypatch.setattr("mvdfq.terms.word_table.word_table", None)  # reading training sequences
     np.testing.assert_array_equal(again.decision_function(X), clf.decision_function(X))
     clf.terms_[0].values = [clf.terms_[0].values[0][:-1]]
     save_model(clf, tmp_path / "short.mvdfq")

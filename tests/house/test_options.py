@@ -71,7 +71,7 @@ def test_a_kernel_is_an_object(kernel):
     ("options", "message"),
     [
         ({"pyramid": 0}, "pyramid must be a number of levels, 1 to 16, got 0"),
-        ({"row_norm": None}, "row_norm must be one of"),
+        ({"row_norm": None}, "row_norm must be 'none' or 'cosine', got None"),
         ({"constant_rows": "some"}, "constant_rows must be one of"),
         ({"row_weights": [1, 2]}, "row_weights must hold 1 non-negative numbers, one per row"),
         ({"row_weights": [-1]}, "row_weights must hold 1 non-negative numbers, one per row"),
@@ -125,7 +125,7 @@ def test_weights_of_rows_left_out_do_not_count():
     kernel = SequenceKernel(Spectrum(1), row_weights=[0, 1])
     with (
         pytest.warns(UserWarning, match=r"Rows \[1\] hold at most one symbol"),
-        pytest.raises(ValueError, match="positive for a row or group in use, got only zeros"),
+        pytest.raises(ValueError, match="row_weights must be positive for a row in use, got only"),
     ):
         kernel.fit(X)
 

@@ -225,7 +225,7 @@ def test_bad_arguments(tmp_path):
     kernel = SequenceKernel(Spectrum(1))
     with pytest.raises(ValueError, match=r"path must end in \.npy, got"):
         write_gram(kernel, LETTERS, tmp_path / "K.csv")
-    with pytest.raises(ValueError, match="dtype must be one of"):
+    with pytest.raises(ValueError, match="dtype must be 'float32' or 'float64', got"):
         write_gram(kernel, LETTERS, tmp_path / "K.npy", dtype="float16")
     assert list(tmp_path.iterdir()) == []
 

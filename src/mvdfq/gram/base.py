@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import check_is_fitted
 
-from mvdfq._utils.checks import check_positive, check_whole
+from mvdfq._utils.checks import check_choice, check_positive, check_whole
 from mvdfq._utils.errors import Sentence
 from mvdfq._utils.short import listed
 from mvdfq.gram.plan import Plan
@@ -106,30 +106,19 @@ class SequenceMap(TransformerMixin, BaseEstimator):
         names = collection.channel_names
         self.row_names_ = names or tuple(f"row {r}" for r in range(collection.n_rows))
         self.rows_ = self._rows_in_use(collection)
-        weights = _check_weights(
-            self.row_weights, len(self.n_symbols_), self.rows_, "row_weights", "row"
-        )
+        weights = _check_weights(self.row_weights, len(self.n_symbols_), self.rows_, "row")
         group_weights: Any = self.group_weights
         if group_weights is not None:
             n_groups = len(kernel.groups(int(self.n_symbols_[0])))
-            every = slice(None)
-            group_weights = _check_weights(group_weights, n_groups, every, "group_weights", "group")
+            group_weights = _check_weights(group_weights, n_groups, slice(None), "group")
         collection = self._in_use(collection)
         vocabularies: dict[tuple[int, int], np.ndarray] = {}
         for r in range(len(weights)) if kernel.needs_vocabulary else ():
             vocabulary = kernel.vocabulary(kernel.row([collection], r))
             vocabularies |= {(r, dilation): words for dilation, words in vocabulary.items()}
-        self.plan_ = Plan(
-            kernel,
-            self.n_symbols_[self.rows_],
-            weights,
-            root=self.manifold,
-            row_norm=self.row_norm,
-            group_weights=group_weights,
-            n_levels=self.pyramid,
-            listed=listed,
-            vocabularies=vocabularies,
-        )
+        how: Any = {"root": self.manifold, "row_norm": self.row_norm, "n_levels": self.pyramid}
+        how |= {"group_weights": group_weights, "listed": listed, "vocabularies": vocabularies}
+        self.plan_ = Plan(kernel, self.n_symbols_[self.rows_], weights, **how)
         return collection
 
     def _read(self, X: Any, n_symbols: Any = None) -> Ragged:
@@ -177,8 +166,7 @@ class SequenceMap(TransformerMixin, BaseEstimator):
             return everything
         constant = np.ones(len(everything), bool)
         for r, codes in enumerate(collection.codes):
-            # the first frames of nearly every row differ; to read whole rows takes longer than a
-            # kernel matrix on a card
+            # the first frames of most rows differ; to read all takes longer than a matrix on a card
             for part in (codes[:GLANCE], codes):
                 present = part[part != collection.missing]
                 constant[r] = not (present != present[:1]).any()
@@ -232,14 +220,14 @@ def are_letters(X: Any) -> bool:
     return len(rows) > 0 and all(isinstance(row, str) for row in rows)
 
 
-def _check_weights(weights: Any, n: int, used: Any, name: str, what: str) -> np.ndarray:
-    """Return the weights of what is in use; None means 1 for all `n`."""
+def _check_weights(weights: Any, n: int, used: Any, what: str) -> np.ndarray:
+    """Return the weights of the rows or groups in use; None means 1 for all `n`."""
     weights = np.ones(n) if weights is None else np.asarray(weights, dtype=float)
     if weights.shape != (n,) or not (np.isfinite(weights) & (weights >= 0)).all():
         wanted = f"{n} non-negative numbers, one per {what}"
-        raise ValueError(f"{name} must hold {wanted}, got {weights.tolist()}.")
+        raise ValueError(f"{what}_weights must hold {wanted}, got {weights.tolist()}.")
     if not weights[used].any():
-        raise ValueError(f"{name} must be positive for a row or group in use, got only zeros.")
+        raise ValueError(f"{what}_weights must be positive for a {what} in use, got only zeros.")
     return weights[used]
 
 
@@ -248,13 +236,8 @@ def _check_options(estimator: SequenceMap, kernel: Kernel) -> None:
     if not isinstance(kernel, Kernel):
         raise TypeError(f"kernel must be a kernel such as mvdfq.Spectrum(3), got {kernel!r}.")
     kernel.check()
-    for name, allowed in [
-        ("row_norm", ("none", "cosine")),
-        ("constant_rows", ("drop", "keep", "ignore")),
-    ]:
-        value = getattr(estimator, name)
-        if value not in allowed:
-            raise ValueError(f"{name} must be one of {allowed}, got {value!r}.")
+    check_choice(estimator.row_norm, "row_norm", ("none", "cosine"))
+    check_choice(estimator.constant_rows, "constant_rows", ("drop", "keep", "ignore"))
     pyramid, n_features = estimator.pyramid, getattr(estimator, "n_features", None)
     if not isinstance(pyramid, int | np.integer) or not 1 <= pyramid <= 16:
         raise ValueError(f"pyramid must be a number of levels, 1 to 16, got {pyramid!r}.")

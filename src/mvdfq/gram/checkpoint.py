@@ -11,7 +11,7 @@ import json
 import os
 import re
 import zlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
@@ -21,20 +21,18 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mvdfq._engines.choice import current_engine, engine_of
-from mvdfq._utils.checks import parse_memory
+from mvdfq._utils.checks import check_choice, parse_memory
 from mvdfq._utils.files import locked
 from mvdfq._utils.version import __version__
 from mvdfq.gram.base import warn_wordless
 from mvdfq.gram.kernel import SequenceKernel
 from mvdfq.gram.plan import Tile, plan_tiles
 from mvdfq.gram.sums import Gram, mirror_upper
-from mvdfq.gram.tiles import compute_tiles, gram
+from mvdfq.gram.tiles import Report, compute_tiles, gram
 from mvdfq.sequences import offsets_of
 from mvdfq.symbols.base import Symbols
 
-DTYPES = ("float32", "float64")
 FORMAT = "mvdfq gram journal 1"
-Report = Callable[[int, int], None]
 
 
 class Stored(NamedTuple):
@@ -101,8 +99,7 @@ def store_gram(
     kernel: SequenceKernel, output: Path, dtype: str = "float64", progress: Report | None = None
 ) -> Stored:
     """Write the kernel matrix of the training sequences of a fitted kernel."""
-    if dtype not in DTYPES:
-        raise ValueError(f"dtype must be one of {DTYPES}, got {dtype!r}.")
+    check_choice(dtype, "dtype", ("float32", "float64"))
     budget = parse_memory(kernel.memory_limit)
     tiles, task_bytes = plan_tiles(kernel.train_, None, kernel.plan_, budget)
     # by columns, the tile on the diagonal first: it gives the norms of its block, so every tile can
@@ -233,9 +230,8 @@ class Unfinished:
         descr = np.lib.format.dtype_to_descr(dtype)
         facts = {"descr": descr, "fortran_order": False, "shape": (n, n)}
         np.lib.format.write_array_header_1_0(header, facts)
-        start = len(header.getvalue())
-        self._allocate(header.getvalue(), start + n * n * dtype.itemsize)
-        self.values = np.memmap(self.path, dtype, "r+", start, (n, n))
+        self._allocate(header.getvalue(), len(header.getvalue()) + n * n * dtype.itemsize)
+        self.values = np.lib.format.open_memmap(self.path, "r+")
         # the first row and column of each tile whose bytes are as the journal says
         self.found = set()
         for record in self.records:

@@ -8,18 +8,10 @@ import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
 from mvdfq._engines.choice import engine_of
+from mvdfq.gram import vocabulary as words
 from mvdfq.gram.base import SequenceMap, warn_wordless
 from mvdfq.gram.plan import inverse_root
-from mvdfq.gram.vocabulary import (
-    Buckets,
-    Vocabulary,
-    WordCounts,
-    assemble,
-    count_words,
-    portions,
-    stacked,
-    vocabulary_of,
-)
+from mvdfq.gram.vocabulary import Buckets, Vocabulary, WordCounts
 from mvdfq.sequences import Ragged
 
 
@@ -104,11 +96,11 @@ class SequenceFeatures(SequenceMap):
             self.columns_: Vocabulary | Buckets = Buckets(self.n_features)
             counted = None
         else:
-            cuts = portions(collection, self.plan_, self.memory_limit, self.n_jobs)
+            cuts = words.portions(collection, self.plan_, self.memory_limit, self.n_jobs)
             # too much for one pass: list the words first; they are counted again for the result
             counted = self._words(collection) if len(cuts) == 1 else None
             parts = (self._words(collection[cut]) for cut in cuts) if counted is None else [counted]
-            self.columns_ = vocabulary_of(parts)
+            self.columns_ = words.vocabulary_of(parts)
         self.n_features_out_ = self.columns_.size
         return collection, counted
 
@@ -121,9 +113,9 @@ class SequenceFeatures(SequenceMap):
         """
         if counted is not None:
             return self._assembled(len(collection), counted)
-        cuts = portions(collection, self.plan_, self.memory_limit, self.n_jobs)
-        words = ((cut.stop - cut.start, self._words(collection[cut])) for cut in cuts)
-        return stacked(self._assembled(*portion) for portion in words)
+        cuts = words.portions(collection, self.plan_, self.memory_limit, self.n_jobs)
+        parts = ((cut.stop - cut.start, self._words(collection[cut])) for cut in cuts)
+        return words.stacked(self._assembled(*part) for part in parts)
 
     def norms(self, collection: Any) -> np.ndarray:
         """Return the squared lengths of the features of a collection, before normalization."""
@@ -131,11 +123,11 @@ class SequenceFeatures(SequenceMap):
 
     def _words(self, collection: Ragged) -> list[WordCounts]:
         with engine_of(self):
-            return count_words(collection, self.plan_, self.n_jobs)
+            return words.count_words(collection, self.plan_, self.n_jobs)
 
     def _assembled(self, n: int, counted: list[WordCounts]) -> tuple[sp.csr_array, np.ndarray]:
         """Put the counts into columns; embed, weight and normalize the counts."""
-        features, own = assemble(counted, self.columns_, n, self.plan_)
+        features, own = words.assemble(counted, self.columns_, n, self.plan_)
         scale = inverse_root(own) if self.normalize else self.row_mean() ** -0.5
         # one number for all sequences, or one number per sequence
         scale = np.broadcast_to(scale, own.shape)

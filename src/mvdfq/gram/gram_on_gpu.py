@@ -1,7 +1,7 @@
 """The Gram matrix and explicit features on a graphics card: batches of rows and tasks, no tiles."""
 
 from collections.abc import Callable, Iterator
-from itertools import groupby
+from itertools import groupby, product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,6 +12,7 @@ from mvdfq._engines.gpu.counts import KEY_BITS, histogram, n_near, near_runs, ru
 from mvdfq._engines.gpu.device import budget, full_precision, to_device, to_host
 from mvdfq._engines.gpu.products import Kind, Sums, add_dense, add_runs
 from mvdfq._engines.gpu.reading import Reading, Rows
+from mvdfq._utils.threads import Report
 from mvdfq.gram.plan import Plan
 from mvdfq.kernels.counting import Columns, GroupTask
 from mvdfq.kernels.keys import word_codes
@@ -77,29 +78,21 @@ def device_rows(parts: list[Symbols], device: str) -> tuple[torch.Tensor, torch.
 
 
 def gpu_gram(
-    left: Any,
-    right: Any,
-    plan: Plan,
-    device: str,
-    limit: int | None,
-    progress: Callable[[int, int], None] | None = None,
+    left: Any, right: Any, plan: Plan, device: str, limit: int | None, progress: Report | None
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Return values, left and right norms and scale, as `gram` of `tiles.py` does.
 
-    Raises `CannotCount` for kernels that a card cannot count, and for whole numbers that doubles
-    do not hold exactly.
+    Raises `CannotCount` for kernels, and for whole numbers, that a card cannot count exactly.
     """
     if not isinstance(left, Symbols):
         raise CannotCount("the kernel reads numbers")
     batches, room = list(_batches(plan)), budget(device, limit)
     other = left if right is None else right
     size = _tile_size(left, other, plan, room)
-    tiles = [
-        (slice(a, a + size), slice(b, b + size))
-        for a in range(0, max(len(left), 1), size)
-        # of a symmetric matrix the upper tiles alone
-        for b in range(0 if right is not None else a, max(len(other), 1), size)
-    ]
+    starts = product(range(0, max(len(left), 1), size), range(0, max(len(other), 1), size))
+    # of a symmetric matrix the upper tiles alone
+    pairs = [(a, b) for a, b in starts if right is not None or a <= b]
+    tiles = [(slice(a, a + size), slice(b, b + size)) for a, b in pairs]
     # one tile is the result itself: a second matrix would double the memory of the host
     values = np.zeros((len(left), len(other))) if len(tiles) > 1 else np.empty(0)
     own = np.zeros(len(left)), np.zeros(len(other))
@@ -208,9 +201,8 @@ class _Tile:
             fits = min(self.room // 2 // BYTES_PER_WORD, MOST_AT_ONCE) // frames
         if not self.plan.root:
             # in single precision, if that is exact for one task at least
-            fits = min(
-                fits, max(1, (EXACT_SINGLE - 1) // max(self._largest(tasks[0], read.base) ** 2, 1))
-            )
+            largest = max(self._largest(tasks[0], read.base), 1)
+            fits = min(fits, max(1, (EXACT_SINGLE - 1) // largest**2))
         return max(1, fits)
 
     def _largest(self, task: Task, base: int) -> int:
@@ -307,9 +299,7 @@ def _columns(row: Rows, reading: Any, weight: float) -> Columns:
     counts = to_host(runs.count) * weight
     # as on the processor: whole numbers that single precision holds exactly
     single = counts.max(initial=0) < EXACT_SINGLE and weight % 1 == 0
-    return Columns(
-        np.concatenate([[0], np.cumsum(to_host(sizes))]),
-        to_host(runs.sequence).astype(np.uint32),
-        counts.astype(np.float32 if single else np.float64),
-        word_codes(to_host(words).astype(np.uint64), row.base, reading.length),
-    )
+    counts = counts.astype(np.float32 if single else np.float64)
+    pointers = np.concatenate([[0], np.cumsum(to_host(sizes))])
+    codes = word_codes(to_host(words).astype(np.uint64), row.base, reading.length)
+    return Columns(pointers, to_host(runs.sequence).astype(np.uint32), counts, codes)

@@ -83,9 +83,9 @@ class Buckets(Short):
         Unseen symbols get new numbers in every call, so hashing them would mix up words.
         """
         # row and task go into the hash, so equal words of two rows have two columns
-        state = _mix(np.full(len(words), 1 + row * 2**32 + task, dtype=np.uint64))
+        state = mix(np.full(len(words), 1 + row * 2**32 + task, dtype=np.uint64))
         for digit in words.T:
-            state = _mix(state + digit.astype(np.uint64))
+            state = mix(state + digit.astype(np.uint64))
         unseen = np.any(words >= n_symbols, axis=1)
         return np.where(unseen, -1, (state % np.uint64(self.size)).astype(np.int64))
 
@@ -125,10 +125,8 @@ def count_words(collection: Ragged, plan: Plan, n_jobs: int | None) -> list[Word
         from mvdfq.gram.gram_on_gpu import CannotCount, count_tasks  # torch is slow to import
 
         with suppress(CannotCount):  # what only the processor can count
-            return [
-                WordCounts(r, t, plan.tasks(r)[t][0], counts)
-                for r, t, counts in count_tasks(collection, plan, engine.device)
-            ]
+            counted = count_tasks(collection, plan, engine.device)
+            return [WordCounts(r, t, plan.tasks(r)[t][0], counts) for r, t, counts in counted]
     n_rows = len(plan.row_weights)
     jobs = [(r, t, *task) for r in range(n_rows) for t, task in enumerate(plan.tasks(r))]
     done = run_in_order(lambda job: _count(collection, plan, *job), jobs, n_threads(n_jobs))
@@ -239,11 +237,9 @@ def _embedded(
     counts = counts.tocsr().tocoo()  # adds up words that share a bucket
     # words without a column make a sequence longer, and so less like all others
     lost = part.columns.count[~known].astype(float)
-    norms = np.bincount(
-        np.append(counts.row, part.columns.sequence[~known]),
-        np.append(counts.data, lost) ** (1 if plan.root else 2),
-        minlength=n_sequences,
-    )
+    owners = np.append(counts.row, part.columns.sequence[~known])
+    squares = np.append(counts.data, lost) ** (1 if plan.root else 2)
+    norms = np.bincount(owners, squares, minlength=n_sequences)
     if plan.root:
         counts.data = np.sqrt(counts.data)
     return counts, norms
@@ -257,17 +253,14 @@ def _count(collection: Ragged, plan: Plan, r: int, t: int, weight: float, task) 
     codes = [word_codes(block.words, row.base, task.length) for block in blocks]
     words = np.concatenate([np.empty((0, task.length), np.uint8), *codes])
     sizes = [np.zeros(1, np.int64), *(np.diff(block.indptr) for block in blocks)]
-    columns = Columns(
-        np.cumsum(np.concatenate(sizes)),
-        np.concatenate([np.empty(0, np.uint32), *(block.sequence for block in blocks)]),
-        np.concatenate([np.empty(0, np.float32), *(block.count for block in blocks)]),
-        words,
-    )
+    sequence = np.concatenate([np.empty(0, np.uint32), *(block.sequence for block in blocks)])
+    count = np.concatenate([np.empty(0, np.float32), *(block.count for block in blocks)])
+    columns = Columns(np.cumsum(np.concatenate(sizes)), sequence, count, words)
     return WordCounts(r, t, weight, columns)
 
 
-def _mix(x: np.ndarray) -> np.ndarray:
-    """Scramble 64-bit numbers (the finaliser of splitmix64, Steele et al. 2014)."""
+def mix(x: np.ndarray) -> np.ndarray:
+    """Scramble 64-bit numbers (the finaliser of SplitMix64, G. Steele, D. Lea, C. Flood, 2014)."""
     x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return x ^ (x >> np.uint64(31))

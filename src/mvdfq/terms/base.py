@@ -80,8 +80,7 @@ class Fitting(Protocol):
     def held_out(self, folds: list[FoldMachine], n_channels: int) -> np.ndarray | None:
         """Return what each channel adds to the margins of sequences that inner folds hold out.
 
-        The result is (n_judged, n_columns, n_channels), as of `StandardFitting`; None if words are
-        not standardized.
+        The result is (n_judged, n_columns, n_channels); None if words are not standardized.
         """
         return None
 

@@ -32,8 +32,7 @@ Weights = tuple[np.ndarray, np.ndarray]
 class Read(NamedTuple):
     """All occurrences, and the distinct words of each sequence, in the order of the sequences.
 
-    Occurrence ``e`` is an occurrence of word ``ranks[e]``; `words` and `owners` are the codes and
-    the sequence of each word.
+    Occurrence ``e`` is of word ``ranks[e]``; `words` and `owners` are codes and sequence of words.
     """
 
     all: Occurrences

@@ -130,8 +130,7 @@ class Labelled(Short):
     """Features of some sequences, with the codes and weights of their labels.
 
     `weight` are the sample weights times the weights of the classes, `often` the sample weights
-    alone. `held` tells which sequences are held out: they check machines that did not learn from
-    them.
+    alone. `held` tells which sequences are held out, to check machines.
     """
 
     features: Block

@@ -7,15 +7,9 @@ import numpy as np
 import torch
 
 from mvdfq._engines.filter_words import in_single
+from mvdfq._engines.gpu import device as card
 from mvdfq._engines.gpu.counts import histogram
-from mvdfq._engines.gpu.device import (
-    budget,
-    full_precision,
-    most_kept,
-    sent_once,
-    to_device,
-    to_host,
-)
+from mvdfq._engines.gpu.device import budget, full_precision, to_device, to_host
 from mvdfq._engines.gpu.filters import filter_counts
 from mvdfq._engines.gpu.reading import Rows
 from mvdfq.gram.gram_on_gpu import device_rows, reading_of
@@ -69,7 +63,7 @@ def filter_shares(
     values, offsets = X.data, X.offsets
     numeric = to_device(np.flatnonzero(~X.symbolic_mask), device)
     # all banks of filters read the same values
-    whole = sent_once(values, device) if values.nbytes <= most_kept(device) else None
+    whole = card.sent_once(values, device) if values.nbytes <= card.most_kept(device) else None
     mean, deviation = (to_device(part, device)[:, None] for part in scale)
     cuts = to_device(in_single(thresholds), device)
     n_filters, n = len(thresholds), len(offsets) - 1

@@ -106,9 +106,8 @@ class PassSolver:
                 expected = (most + 1) * n_blocks  # a line search may need more
                 self.report(min(done * n_blocks + block, expected - 1), expected)
 
-            losses, gradient, slopes = self.blocks.sum(
-                hinge_sums, pairs, everything, weights, offsets, stride=self.stride, report=report
-            )
+            read = hinge_sums, pairs, everything, weights, offsets
+            losses, gradient, slopes = self.blocks.sum(*read, stride=self.stride, report=report)
             n_passes += 1
             # the same centring, in the gradient
             gradient = factor * (gradient - centre[:, None] * slopes.astype(np.float32))

@@ -155,14 +155,9 @@ class PlainTerm(Term):
                 raise ValueError(f"row_weights must hold {wanted}, got {len(weights)} weights.")
             # one weight for each block of rows, such as the rows of one view
             weights = [weight for weight in weights for _ in range(n_rows // len(weights))]
-        return {
-            "row_weights": weights,
-            "manifold": self.manifold,
-            "pyramid": self.pyramid,
-            "constant_rows": "ignore",
-            "memory_limit": work.memory_limit,
-            "n_jobs": work.n_jobs,
-        }
+        same = {"manifold": self.manifold, "pyramid": self.pyramid, "constant_rows": "ignore"}
+        more = {"memory_limit": work.memory_limit, "n_jobs": work.n_jobs}
+        return {"row_weights": weights, **same, **more}
 
 
 @dataclass

@@ -13,18 +13,11 @@ from mvdfq.gram.kernel import SequenceKernel
 from mvdfq.gram.plan import inverse_root
 from mvdfq.gram.vocabulary import Vocabulary
 from mvdfq.symbols.base import Symbols
+from mvdfq.terms import word_table
 from mvdfq.terms.fitted import ReadingTerm
 from mvdfq.terms.standard import class_members
 from mvdfq.terms.typical import Nearness, squared
-from mvdfq.terms.word_table import (
-    Weigh,
-    WordTable,
-    dense_table,
-    has_table,
-    learned_words,
-    summed_words,
-    word_table,
-)
+from mvdfq.terms.word_table import Weigh, WordTable, has_table
 
 
 @dataclass(repr=False, kw_only=True)
@@ -37,15 +30,9 @@ class FittedPlain(ReadingTerm):
     @classmethod
     def of(cls, coefficients: np.ndarray, share: float, reader: Any, **about: Any) -> Any:
         """Return the term, given the coefficients of its machines."""
-        return cls(
-            reader=reader,
-            coefficients=coefficients,
-            share=share,
-            intercepts=_least(reader) * coefficients.sum(axis=0),
-            memory_limit=reader.memory_limit,
-            n_jobs=reader.n_jobs,
-            **about,
-        )
+        about |= {"reader": reader, "memory_limit": reader.memory_limit, "n_jobs": reader.n_jobs}
+        intercepts = _least(reader) * coefficients.sum(axis=0)
+        return cls(coefficients=coefficients, share=share, intercepts=intercepts, **about)
 
     def sums(self, read: Any) -> np.ndarray:
         """Return the sums of the weights of words, (n_sequences, n_columns)."""
@@ -70,8 +57,9 @@ class FittedPlain(ReadingTerm):
         return None if self.reader.normalize else self.reader.row_mean()
 
     def _table_of(self, weigh: Weigh) -> WordTable | None:
-        memory, n_columns = parse_memory(self.memory_limit), self.coefficients.shape[1]
-        return word_table(self.reader.plan_, weigh, n_columns, self.mean, memory, self.n_jobs)
+        plan, memory = self.reader.plan_, parse_memory(self.memory_limit)
+        n_columns = self.coefficients.shape[1]
+        return word_table.word_table(plan, weigh, n_columns, self.mean, memory, self.n_jobs)
 
 
 @dataclass(repr=False, kw_only=True)
@@ -123,8 +111,7 @@ class FittedKernel(FittedPlain):
     def prepare_saving(self) -> None:
         """Keep the word table with the term if the table is smaller than the training sequences.
 
-        A model file then holds the table, which takes as long to build as reading all training
-        sequences.
+        To build the table takes as long as to read all training sequences.
         """
         table = self.table
         if table is None or not all(group.dense for group in table.groups):
@@ -138,12 +125,12 @@ class FittedKernel(FittedPlain):
             return None
         if self.values is not None:
             rows = np.flatnonzero(kernel.plan_.row_weights)
-            return dense_table(kernel.plan_, rows, self.values, self.mean)
+            return word_table.dense_table(kernel.plan_, rows, self.values, self.mean)
         # only support vectors add something to the table
         used = np.flatnonzero(self.coefficients.any(axis=1))
         train = cast(Symbols, kernel.train_.take(used))
         learned = train, kernel.plan_, self.divided[used], self.scale[:, used]
-        return self._table_of(partial(summed_words, *learned))
+        return self._table_of(partial(word_table.summed_words, *learned))
 
 
 @dataclass(repr=False, kw_only=True)
@@ -176,8 +163,8 @@ class FittedFeatures(FittedPlain):
         features = self.reader
         if not isinstance(features.columns_, Vocabulary) or not has_table(features.plan_):
             return None
-        weigh = partial(learned_words, features.columns_, features.plan_, self.coefficients)
-        return self._table_of(weigh)
+        learned = features.columns_, features.plan_, self.coefficients
+        return self._table_of(partial(word_table.learned_words, *learned))
 
 
 def _least(reader: SequenceKernel | SequenceFeatures) -> float:

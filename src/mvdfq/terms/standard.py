@@ -24,6 +24,7 @@ from mvdfq._utils.short import Short
 from mvdfq._utils.threads import run_in_order
 from mvdfq.frames.base import shares_of
 from mvdfq.gram.plan import spread_of_sums
+from mvdfq.gram.vocabulary import mix
 from mvdfq.kernels import Group
 from mvdfq.kernels.base import Row
 from mvdfq.terms.svm import FoldMachine
@@ -44,8 +45,8 @@ MOST_WEIGHED = 1000
 MOST_MEANS = 2**25
 # Numbers of a sketch, a byte each in a model file; a power of two.
 WIDTH = 2**11
-# Constants of SplitMix64 (G. Steele, D. Lea, C. Flood, 2014).
-STEP, FIRST, SECOND = 0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
+# The step of SplitMix64, see `mix`.
+STEP = 0x9E3779B97F4A7C15
 
 
 def projection(name: str, columns: np.ndarray, factor: Any = 1.0) -> sp.csr_array:
@@ -64,10 +65,7 @@ def projection(name: str, columns: np.ndarray, factor: Any = 1.0) -> sp.csr_arra
     M. Farach-Colton, "Finding frequent items in data streams", 2002.
     """
     bits = columns.astype(np.uint64) + np.uint64(crc32(name.encode()) << 32)
-    bits *= np.uint64(STEP)  # wraps around, as all products here
-    for shift, multiplier in [(30, FIRST), (27, SECOND), (31, 1)]:
-        bits ^= bits >> np.uint64(shift)
-        bits *= np.uint64(multiplier)
+    bits = mix(bits * np.uint64(STEP))  # the product wraps around
     places = (bits % np.uint64(WIDTH)).astype(np.int32)
     signs = 1 - 2 * (bits >> np.uint64(63)).astype(np.float32)
     ends = np.arange(len(columns) + 1, dtype=np.int32)
@@ -80,8 +78,7 @@ class Learned(NamedTuple):
 
     A row has `n_words` words; word `kept[i]` of all rows of the piece has the weights
     ``weights[i]`` of its root share, the mean ``mean[i]``, the means ``means[i]`` over the classes
-    and the deviation ``spreads[i]``. With many classes, a weight for every word would take
-    gigabytes.
+    and the deviation ``spreads[i]``. Weights for words that are left out would take gigabytes.
     """
 
     rows: np.ndarray
@@ -98,8 +95,7 @@ def gathered(
 ) -> dict[str, np.ndarray]:
     """Place what was learned of pieces that follow each other; return intercepts and centre.
 
-    Centring moves every sequence by the same amount, the intercepts. The centre is the sketch of a
-    mean sequence.
+    Centring moves every sequence by the intercepts. The centre is the sketch of a mean sequence.
     """
     intercepts: Any = 0.0
     centre, first = np.zeros(WIDTH), 0

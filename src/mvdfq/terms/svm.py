@@ -112,11 +112,10 @@ def fit_margins(
     If `squared`, the loss of the only problem is the squared hinge.
     """
     used = np.flatnonzero(sample_weight > 0)
-    if not sp.issparse(values):  # once, not once per problem
-        assert_all_finite(values, input_name="kernel matrix")
-    # SVC solves all pairs by itself if every class has members
-    if len(problems.pairs) > problems.n_classes and len(np.unique(y[used])) == problems.n_classes:
-        if not sp.issparse(values):
+    if not sp.issparse(values):
+        assert_all_finite(values, input_name="kernel matrix")  # once, not once per problem
+        # SVC solves all pairs by itself if every class has members
+        if len(problems.pairs) > problems.n_classes == len(np.unique(y[used])):
             return _solve_pairs(values, y, used, problems, C, sample_weight[used], random_state)
 
     def solve(pair: tuple[int, int]) -> tuple[np.ndarray, float]:

@@ -146,11 +146,10 @@ class LinearTotal:
         pairs = list(zip(self.sources, parts, strict=True))
         n_terms, alone = len(pairs), len(pairs) == 1 and pairs[0][0].min_share is None
         self.measured = []
-        for source, (held, added_up, squares) in pairs:
-            mean, variance = spread_of_sums(float(n[0]), added_up, squares)
+        for source, sums_of in pairs:
+            mean, variance = spread_of_sums(float(n[0]), *sums_of[1:])
             factor = np.ones(len(mean))
             if source.min_share is not None:
-                sums_of = held, added_up, squares
                 factor = Scale.of_sums(float(n[0]), source.min_share, *sums_of).factor
             # the variance of standardized columns is their number, the variance of plain columns
             # is measured; a plain term that stands alone keeps its size, as kernel matrices do

@@ -69,8 +69,7 @@ class GroupTable(Short):
 class WordTable(Short):
     """Weights of all words; `margins` looks up the words of new sequences.
 
-    `rows` are the rows in use; margins are divided by `mean` or, if `mean` is None, by the norm of
-    the sequence.
+    `rows` are the rows in use; margins are divided by `mean`, or (None) by norms of sequences.
     """
 
     plan: Plan
@@ -118,22 +117,12 @@ class WordTable(Short):
                     total[block] += squares
                     own[block] += self.group_weights[g] * squares
                 continue
-            layouts = table.group.arrays, table.group.layout_weights
-            lookup.score(
-                symbols.codes,
-                symbols.offsets,
-                present,
-                group=(*layouts, *buffers_of(symbols.lengths)),
-                bases=table.bases,
-                first=table.first,
-                keys=table.keys,
-                values=table.values,
-                root=self.plan.root,
-                weights=self.group_weights[g],
-                # at most one new word per place and layout
-                memory=lookup.scratch(longest * len(table.group.layouts), self.plan.n_levels),
-                out=(margins, own, total),
-            )
+            layouts = table.group.arrays, table.group.layout_weights, *buffers_of(symbols.lengths)
+            words = table.bases, table.first, table.keys, table.values
+            # at most one new word per place and layout
+            memory = lookup.scratch(longest * len(table.group.layouts), self.plan.n_levels)
+            how = self.plan.root, self.group_weights[g], memory, (margins, own, total)
+            lookup.score(symbols.codes, symbols.offsets, present, layouts, *words, *how)
         return margins, own, total
 
     def _listed(self, table: GroupTable, symbols: Symbols, present: np.ndarray) -> Iterator[Any]:
@@ -169,12 +158,9 @@ def dense_table(
 
 def has_table(plan: Plan) -> bool:
     """Tell whether a kernel is a sum over words whose keys fit into 64 bits."""
-    return plan.counts_groups and all(
-        # without the first condition, the power of a long word would fill the memory
-        n_symbols < 2 or (group.length <= 64 and int(n_symbols) ** group.length < 2**64 - 1)
-        for r, n_symbols in enumerate(plan.n_symbols)
-        for group in plan.groups(r)
-    )
+    sizes = ((int(n), g.length) for r, n in enumerate(plan.n_symbols) for g in plan.groups(r))
+    # without the limit of 64, the power of a long word would fill the memory
+    return plan.counts_groups and all(n < 2 or (k <= 64 and n**k < 2**64 - 1) for n, k in sizes)
 
 
 def present_positions(symbols: Symbols) -> np.ndarray:
@@ -189,12 +175,7 @@ class TableTooLarge(Exception):
 
 
 def word_table(
-    plan: Plan,
-    weigh: Weigh,
-    n_columns: int,
-    mean: float | None,
-    memory: int,
-    n_jobs: int | None = None,
+    plan: Plan, weigh: Weigh, n_columns: int, mean: float | None, memory: int, n_jobs: int | None
 ) -> WordTable | None:
     """Return the table of the words that `weigh` yields; None if it does not fit into memory."""
     n_groups = len(plan.groups(0))

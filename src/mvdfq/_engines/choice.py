@@ -106,8 +106,7 @@ def on_host(values: Any) -> Any:
 def side_by_side(function: Callable[[Any], Any], jobs: Iterable[Any]) -> Iterator[Any]:
     """Yield the results of all jobs, in order; on a card, a few jobs at a time.
 
-    The host then prepares one job while the card computes another. Threads have the engine of
-    their caller.
+    The host then prepares one job while the card computes another, with the engine of the caller.
     """
     if current_engine().name != "gpu":
         yield from map(function, jobs)
@@ -137,10 +136,9 @@ def engine_of(estimator: Any) -> AbstractContextManager[Engine]:
     """Return a context manager that uses the engine of the parameter of an estimator."""
     engine = estimator.engine
     if engine is not None and not isinstance(engine, str):
-        raise TypeError(
-            f"engine must be a name or an address, which can be cloned and saved, got "
-            f"{type(engine).__name__}; pass a client to mvdfq.use_engine(client)."
-        )
+        wanted = "a name or an address, which can be cloned and saved"
+        hint = "pass a client to mvdfq.use_engine(client)"
+        raise TypeError(f"engine must be {wanted}, got {type(engine).__name__}; {hint}.")
     return use_engine(engine)
 
 

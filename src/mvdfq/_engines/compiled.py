@@ -19,12 +19,7 @@ from typing import Any
 from numba import njit
 from numba.core import event
 
-OPTIONS: dict[str, Any] = {
-    "nogil": True,
-    "cache": True,
-    "error_model": "numpy",
-    "no_cfunc_wrapper": True,
-}
+OPTIONS: Any = {"nogil": True, "cache": True, "error_model": "numpy", "no_cfunc_wrapper": True}
 compiled = njit(**OPTIONS)
 bare = njit(**OPTIONS | {"_nrt": False})
 inner = njit(**OPTIONS | {"no_cpython_wrapper": True})

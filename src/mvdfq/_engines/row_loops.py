@@ -13,8 +13,7 @@ from mvdfq._utils.checks import ROUNDING
 # cache. A rotation of 4000 channels takes a third of the time that blocks of 512 frames take; a
 # rotation of 60 channels takes the same time.
 PROJECTED = 64
-# Frames per block of a comparison with thresholds: 2048 values and codes, at most 24 KB, stay in
-# the first-level cache.
+# Frames per block of a comparison with thresholds: values and codes, at most 24 KB, stay in cache.
 COMPARED = 2048
 
 
@@ -91,10 +90,8 @@ def project(data: np.ndarray, mean: np.ndarray, components: np.ndarray, out: np.
     same order for every frame, so that one sequence alone gives the same numbers.
     """
     more = -len(data) % 4  # channels of zeros make the number a multiple of 4
-    weights, centred = (
-        np.pad(components, ((0, 0), (0, more))),
-        np.zeros((len(data) + more, PROJECTED)),
-    )
+    weights = np.pad(components, ((0, 0), (0, more)))
+    centred = np.zeros((len(data) + more, PROJECTED))
     _project(data, mean, weights, np.empty(PROJECTED), centred, out)
 
 
@@ -126,12 +123,10 @@ def _project(data, mean, components, sums, centred, out):
 def count_thresholds(values, thresholds, codes, missing):
     """Write, for every value, the number of thresholds that are at most the value.
 
-    NaN gets the code `missing`. The loop over the values is inside and has no branches, so that
-    one instruction compares many values. Measured: faster than `numpy.searchsorted` even for 250
-    thresholds.
+    NaN gets the code `missing`. The inner loop has no branches, so that one instruction compares
+    many values. Measured: faster than `numpy.searchsorted` even for 250 thresholds.
     """
-    step = codes.dtype.type(1)
-    zero = codes.dtype.type(0)
+    step, zero = codes.dtype.type(1), codes.dtype.type(0)
     for start in range(0, values.size, COMPARED):
         x = values[start : start + COMPARED]
         out = codes[start : start + COMPARED]
@@ -186,9 +181,8 @@ def split_costs(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the least squared error of sorted values in 1 to `n_bins` runs, and where to cut.
 
-    ``errors[q]`` is the error of ``q + 1`` runs. In the best cut of the first ``i`` values into
-    ``q + 1`` runs, the last run begins at ``starts[q, i]``. Cost: O(n_bins n log n) time and
-    O(n_bins n) memory.
+    ``errors[q]`` is the error of ``q + 1`` runs; in the best cut of the first ``i`` values, their
+    last run begins at ``starts[q, i]``. Cost: O(n_bins n log n) time and O(n_bins n) memory.
     """
     parts = weights, weights * values, weights * values**2
     w, wx, wxx = (np.concatenate([[0.0], np.cumsum(part)]) for part in parts)

@@ -190,8 +190,7 @@ def weigh(lists, places, root, weights, out, squares):
 def add_entries(indptr, columns, values, weight, held, total, squares):
     """Add to every column its number of entries that are not 0, their sum and their squares.
 
-    An entry of sequence ``s`` counts ``weight[s]`` times. Without `columns`, every list holds all
-    columns.
+    Entries of sequence ``s`` count ``weight[s]`` times. Without `columns`, lists hold all columns.
     """
     n_rows = weight.size if weight.size else 1
     # 0 also for lists that are all empty

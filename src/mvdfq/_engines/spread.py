@@ -12,6 +12,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from functools import reduce
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -34,24 +35,22 @@ def added(total: Any, more: Any) -> Any:
     return tuple(np.add(a, b) for a, b in zip(total, more, strict=True))
 
 
+def unheard(done: int, total: int) -> None:
+    """Report to nobody."""
+
+
 class LocalBlocks:
     """The blocks of a collection in this process; blocks with `nbytes` are kept if they fit."""
 
     def __init__(self, makers: Sequence[Maker], memory: int, n_jobs: int | None) -> None:
-        self.makers, self.n_jobs = makers, n_jobs
-        self.room = memory
+        self.makers, self.n_jobs, self.room = makers, n_jobs, memory
         self.kept: dict[int, Any] = {}
 
     def __len__(self) -> int:
         return len(self.makers)
 
     def sum(
-        self,
-        function: Callable[..., Any],
-        *args: Any,
-        stride: int = 1,
-        add: Callable[[Any, Any], Any] = added,
-        report: Report = lambda done, total: None,
+        self, function: Any, *args: Any, stride: int = 1, add: Any = added, report: Report = unheard
     ) -> Any:
         """Return the sum over all blocks of ``function(block, *args)``, a tuple of arrays.
 
@@ -64,11 +63,10 @@ class LocalBlocks:
             return block, function(block, *args)
 
         places, total = range(0, len(self.makers), stride), None
-        running = run_in_order(one, places, n_threads(self.n_jobs))
-        with closing(running):  # Ctrl-C must end the threads, even if a traceback keeps them
+        # Ctrl-C must end the threads, even if a traceback keeps them
+        with closing(run_in_order(one, places, n_threads(self.n_jobs))) as running:
             for done, (i, (block, result)) in enumerate(running, start=1):
-                # the first blocks that fit stay for all passes: changing them would make all blocks
-                # again
+                # the first that fit stay for all passes: changing them would make all again
                 if i not in self.kept and self.room >= getattr(block, "nbytes", np.inf):
                     self.kept[i] = block
                     self.room -= block.nbytes
@@ -111,8 +109,7 @@ def client_of(engine: Engine) -> Iterator[Any]:
 def kept_on(client: Any, value: Any) -> Any:
     """Return a future of a value that every task may read.
 
-    The scheduler keeps the value, so that the value outlives every worker; values that are
-    scattered do not.
+    The scheduler keeps the value, which outlives every worker; scattered values do not.
     """
     with warnings.catch_warnings():  # the value is sent once, as the warning advises
         warnings.filterwarnings("ignore", "Sending large graph")
@@ -131,12 +128,7 @@ class DaskBlocks:
         return len(self.blocks)
 
     def sum(
-        self,
-        function: Callable[..., Any],
-        *args: Any,
-        stride: int = 1,
-        add: Callable[[Any, Any], Any] = added,
-        report: Report = lambda done, total: None,
+        self, function: Any, *args: Any, stride: int = 1, add: Any = added, report: Report = unheard
     ) -> Any:
         """Return the sum over all blocks of ``function(block, *args)``, added up by a tree."""
         client, chosen = self.client, self.blocks[::stride]
@@ -163,12 +155,10 @@ def run_on_cluster(
     Only a few jobs per thread are under way, so that results do not pile up.
     """
     room = WAITING * max(sum(client.nthreads().values()), 1)
-    waiting: deque[tuple[Any, Any]] = deque()
-    for name, *rest in jobs:
-        waiting.append((name, client.submit(function, *rest, pure=False)))
-        if len(waiting) > room:
-            done, future = waiting.popleft()
-            yield done, future.result()
+    # a job is submitted when its future is asked for
+    futures = ((name, client.submit(function, *rest, pure=False)) for name, *rest in jobs)
+    waiting = deque(islice(futures, room))
     while waiting:
+        waiting.extend(islice(futures, 1))
         done, future = waiting.popleft()
         yield done, future.result()

@@ -14,8 +14,7 @@ from mvdfq.sequences import check_sequences
 COLOURS = ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#d55e00", "#56b4e9", "#5a5f6b"]
 MARKS = ["o", "s", "^", "D"]
 FOR, AGAINST = "#0072b2", "#d55e00"
-# More channels or rows cannot be told apart in a picture: the strongest are drawn. Letters of a
-# longer string would overlap.
+# More channels or rows cannot be told apart: the strongest are drawn. More letters would overlap.
 MOST_CHANNELS, MOST_ROWS, MOST_LETTERS = 20, 30, 300
 
 

@@ -32,12 +32,9 @@ OURS = {".json": '{"schema":"mvdfq report', ".csv": "name,truth,predicted,"}
 def page(data: dict[str, Any], clips: dict[str, Any] | None = None) -> str:
     """Return the page of a report as HTML. Names from files are data: scripts set them as text."""
     numbers = embedded({**packed(data), "clips": clips or {}})
-    return document(
-        "mvdfq report",
-        asset("noscript.html").rstrip(),
-        scripts=SCRIPTS,
-        data=f'<script type="application/json" id="data">{numbers}</script>\n',
-    )
+    element = f'<script type="application/json" id="data">{numbers}</script>\n'
+    main = asset("noscript.html").rstrip()
+    return document("mvdfq report", main, scripts=SCRIPTS, data=element)
 
 
 def document(
@@ -54,10 +51,8 @@ def document(
     style = asset("page.css") + style
     script = "\n".join(asset(name) for name in (SHELL, *scripts))
     script = f'"use strict";\n(() => {{\n{script}\n}})();\n'
-    policy = (
-        f"default-src 'none'; script-src '{_hash(script)}'; style-src '{_hash(style)}'; "
-        f"img-src data:; media-src data:; base-uri 'none'; form-action 'none'"
-    )
+    policy = f"default-src 'none'; script-src '{_hash(script)}'; style-src '{_hash(style)}'; "
+    policy += "img-src data:; media-src data:; base-uri 'none'; form-action 'none'"
     parts = {"policy": policy, "title": title, "style": style, "links": links, "main": main,
              "foot": foot, "data": data, "script": script}  # fmt: skip
     # one pass: what a part holds is not read as the name of another part

@@ -32,12 +32,9 @@ def matters(run: Run) -> dict[str, Any]:
         losses = lost(judged, None if run.groups is None else run.groups[run.tested[places]])
         source = f"{len(places)} judged sequences"
     names, n = [term.name for term in run.model(0).terms_], len(run.channel_names)
-    return {
-        "channels": _plain(Importance(run.channel_names, losses[:n, 0], losses[:n, 1], source)),
-        "terms": _plain(Importance(names, losses[n:, 0], losses[n:, 1], source)),
-        "source": source,
-        "note": "",
-    }
+    channels = _plain(Importance(run.channel_names, losses[:n, 0], losses[:n, 1], source))
+    terms = _plain(Importance(names, losses[n:, 0], losses[n:, 1], source))
+    return {"channels": channels, "terms": terms, "source": source, "note": ""}
 
 
 def of_model(clf: Any) -> dict[str, Any] | None:

@@ -53,11 +53,9 @@ def _baselines(run: Run) -> list[dict[str, Any]]:
         machine = make_pipeline(SimpleImputer(keep_empty_features=True), StandardScaler(), machine)
         machine.fit(vectors[train], run.y[train])
         summary += (fold.truth == machine.predict(vectors[fold.test])).tolist()
-    about = "an SVM that does not see time"
-    return [
-        {**alone, "accuracy": float(np.mean(largest))},
-        {"name": kind, "about": about, "accuracy": float(np.mean(summary))},
-    ]
+    vector = {"name": kind, "about": "an SVM that does not see time"}
+    pairs = (alone, largest), (vector, summary)
+    return [{**about, "accuracy": float(np.mean(hits))} for about, hits in pairs]
 
 
 def describe(X: Sequences) -> tuple[np.ndarray, str]:
@@ -65,10 +63,8 @@ def describe(X: Sequences) -> tuple[np.ndarray, str]:
     if not X.symbolic_mask.all():
         return np.array([mean_and_variance(x.astype(float)) for x in X]), "mean and variance"
     letters = [np.unique(row[~np.isnan(row)]) for row in X.data]
-    counts = [
-        [(row[:, None] == known).sum(axis=0) for row, known in zip(x, letters, strict=True)]
-        for x in X
-    ]
+    parts = (zip(x, letters, strict=True) for x in X)
+    counts = [[(row[:, None] == known).sum(axis=0) for row, known in part] for part in parts]
     sizes = np.maximum(X.lengths, 1)[:, None]
     return np.array([np.concatenate(row) for row in counts]) / sizes, "composition"
 
@@ -77,16 +73,13 @@ def confusions(run: Run) -> dict[str, Any]:
     """Return the confusion matrix of the judged sequences, and recall with interval per class."""
     matrix = confusion_matrix(run.truth, run.predicted, labels=range(len(run.labels)))
     sizes = zip(matrix.sum(axis=1), matrix.sum(axis=0), matrix.diagonal(), strict=True)
-    classes = [
-        {
-            "n": n,
-            "recall": right / n if n else None,
-            "recall_95": run.interval_of(run.truth == c) if n else None,
-            "precision": right / predicted if predicted else None,
-            "f1": 2 * right / (n + predicted) if n + predicted else None,
-        }
-        for c, (n, predicted, right) in enumerate(sizes)
-    ]
+    classes = []
+    for c, (n, predicted, right) in enumerate(sizes):
+        interval = run.interval_of(run.truth == c) if n else None
+        row = {"n": n, "recall": right / n if n else None, "recall_95": interval}
+        row["precision"] = right / predicted if predicted else None
+        row["f1"] = 2 * right / (n + predicted) if n + predicted else None
+        classes.append(row)
     return {"matrix": matrix.tolist(), "classes": classes}
 
 
@@ -118,32 +111,22 @@ def _sets(run: Run, p: np.ndarray) -> dict[str, Any]:
     inside = in_set(p, COVERAGE)
     hits, sizes = inside[np.arange(len(p)), run.truth], inside.sum(axis=1)
     by_class = [hits[run.truth == c] for c in range(len(run.labels))]
-    return {
-        "asked": COVERAGE,
-        "coverage": float(hits.mean()),
-        "by_class": [float(right.mean()) if right.size else None for right in by_class],
-        "mean_size": float(sizes.mean()),
-        "empty": float((sizes == 0).mean()),
-        "several": float((sizes > 1).mean()),
-    }
+    held = [float(right.mean()) if right.size else None for right in by_class]
+    shares = {"empty": float((sizes == 0).mean()), "several": float((sizes > 1).mean())}
+    means = {"coverage": float(hits.mean()), "by_class": held, "mean_size": float(sizes.mean())}
+    return {"asked": COVERAGE, **means, **shares}
 
 
 def _calibration(run: Run) -> list[dict[str, Any]]:
     """Return mean confidence and accuracy in `BINS` bins of equal width; no empty bins."""
     sure, right = run.confidence, run.truth == run.predicted
-    place = np.minimum((sure * BINS).astype(int), BINS - 1)
-    return [
-        {
-            "low": b / BINS,
-            "high": (b + 1) / BINS,
-            "n": int(inside.sum()),
-            "confidence": float(sure[inside].mean()),
-            "accuracy": float(right[inside].mean()),
-            "accuracy_95": run.interval_of(inside),
-        }
-        for b in range(BINS)
-        if (inside := place == b).any()
-    ]
+    place, bins = np.minimum((sure * BINS).astype(int), BINS - 1), []
+    for b in np.unique(place).tolist():
+        inside = place == b
+        means = {"confidence": float(sure[inside].mean()), "accuracy": float(right[inside].mean())}
+        bounds = {"low": b / BINS, "high": (b + 1) / BINS, "n": int(inside.sum())}
+        bins.append({**bounds, **means, "accuracy_95": run.interval_of(inside)})
+    return bins
 
 
 def health(run: Run) -> dict[str, Any]:
@@ -157,17 +140,11 @@ def health(run: Run) -> dict[str, Any]:
         group for fold, train in zip(run.folds, run.recorder.trains, strict=False)
         for group in np.intersect1d(run.groups[fold.test], run.groups[train]).tolist()
     })  # fmt: skip
-    return {
-        "n_sequences": len(X),
-        "n_channels": X.n_rows,
-        "sampling_rate": X.sampling_rate,
-        "lengths": {
-            "shortest": low,
-            "median": float(np.median(X.lengths)),
-            "longest": high,
-            "edges": edges.tolist(),
-            "counts": np.histogram(X.lengths, edges)[0].tolist(),
-        },
+    lengths = {"shortest": low, "median": float(np.median(X.lengths)), "longest": high}
+    counts = np.histogram(X.lengths, edges)[0].tolist()
+    sizes = {"n_sequences": len(X), "n_channels": X.n_rows, "sampling_rate": X.sampling_rate}
+    return sizes | {
+        "lengths": {**lengths, "edges": edges.tolist(), "counts": counts},
         "missing": np.isnan(X.data).mean(axis=1).tolist() if X.data.size else [0.0] * X.n_rows,
         "sequences_with_gaps": int(sum(np.isnan(x).any() for x in X)),
         "constant_channels": constant_channels(bounds_of(X)).tolist(),
@@ -183,17 +160,15 @@ def health(run: Run) -> dict[str, Any]:
 def _exact(run: Run, sets: list[list[int]]) -> dict[str, Any]:
     """Return sets of equal sequences, and how many sets are on both sides of a fold."""
     folds = list(zip(run.folds, run.recorder.trains, strict=False))
-    across = [
-        copies
-        for copies in sets
-        if any(np.isin(copies, f.test).any() and np.isin(copies, train).any() for f, train in folds)
-    ]
-    return {
-        "n": len(sets),
-        "n_across": len(across),
-        "n_labels_differ": sum(len({str(run.y[i]) for i in copies}) > 1 for copies in sets),
-        "sets": [[run.names[i] for i in copies] for copies in (across or sets)[:MOST_DUPLICATES]],
-    }
+
+    def is_across(copies: list[int]) -> bool:
+        sides = ((np.isin(copies, f.test), np.isin(copies, train)) for f, train in folds)
+        return any(tested.any() and learned.any() for tested, learned in sides)
+
+    across = [copies for copies in sets if is_across(copies)]
+    differ = sum(len({str(run.y[i]) for i in copies}) > 1 for copies in sets)
+    shown = [[run.names[i] for i in copies] for copies in (across or sets)[:MOST_DUPLICATES]]
+    return {"n": len(sets), "n_across": len(across), "n_labels_differ": differ, "sets": shown}
 
 
 def _near(run: Run) -> dict[str, Any] | None:
@@ -204,13 +179,9 @@ def _near(run: Run) -> dict[str, Any] | None:
     met = run.sides[run.fold_of] if run.knows_training else True
     left, right = np.nonzero((K >= NEAR) & met)
     order = np.argsort(-K[left, right], kind="stable")[:MOST_DUPLICATES]
-    pairs = [
-        {
-            "sequence": int(left[o]),
-            "training": run.training_name(int(right[o])),
-            "similarity": float(min(K[left[o], right[o]], 1.0)),
-        }
-        for o in order
-    ]
-    return {"threshold": NEAR, "n": len(left), "n_sequences": len(set(left.tolist())),
-            "pairs": pairs}  # fmt: skip
+    pairs = []
+    for a, b in zip(left[order].tolist(), right[order].tolist(), strict=True):
+        names = {"sequence": a, "training": run.training_name(b)}
+        pairs.append({**names, "similarity": float(min(K[a, b], 1.0))})
+    sizes = {"n": len(left), "n_sequences": len(set(left.tolist()))}
+    return {"threshold": NEAR, **sizes, "pairs": pairs}

@@ -37,16 +37,13 @@ def timeline_svg(scan: Any) -> str:
     for k in range(int(length / step) + 1):
         x, (minutes, seconds) = LEFT + width * k * step / length, divmod(k * step, 60)
         time = f"{int(minutes)}:{int(seconds):02d}" if minutes else f"{seconds:g}"
-        parts.append(
-            f'<path d="M{x:.1f} {TOP}V{height - 24}" stroke="#8888" stroke-width="0.5"/>'
-            f'<text x="{x:.1f}" y="{height - 8}" text-anchor="middle">{time}</text>'
-        )
-    parts.append(f'<line id="now" x1="{LEFT}" x2="{LEFT}" y1="{TOP}" y2="{height - 24}" '
-                 'stroke="#b00"/>')  # fmt: skip
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" '
-        f'font-family="sans-serif" font-size="12" fill="#333">{"".join(parts)}</svg>\n'
-    )
+        line = f'd="M{x:.1f} {TOP}V{height - 24}" stroke="#8888" stroke-width="0.5"'
+        text = f'x="{x:.1f}" y="{height - 8}" text-anchor="middle"'
+        parts.append(f"<path {line}/><text {text}>{time}</text>")
+    places = f'x1="{LEFT}" x2="{LEFT}" y1="{TOP}" y2="{height - 24}"'
+    parts.append(f'<line id="now" {places} stroke="#b00"/>')
+    size = f'viewBox="0 0 {WIDTH} {height}" font-family="sans-serif" font-size="12" fill="#333"'
+    return f'<svg xmlns="http://www.w3.org/2000/svg" {size}>{"".join(parts)}</svg>\n'
 
 
 def timeline_page(drawn: str, name: str, sound: Path, page: Path) -> str:

@@ -1,5 +1,8 @@
 """Figures and notebook pictures: they hold the numbers they are made of, and escape names."""
 
+from io import BytesIO
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
@@ -35,6 +38,15 @@ def test_confusions_and_map_show_their_numbers(evaluation):
     *classes, wrong = figures.map_of(data).axes[0].collections
     assert_allclose(wrong.get_offsets(), [[1, 3]])
     assert len(classes) == 2
+
+
+def test_labels_of_confusions_are_no_formulas():
+    labels = ["$x_$", "_b"]
+    evaluation = SimpleNamespace(labels=labels, confusion=np.eye(2, dtype=int))
+    drawn = figures.confusion(evaluation)
+    drawn.savefig(BytesIO())  # raised an error of a parser
+    shown = [text.get_text().replace("\\$", "$") for text in drawn.axes[0].get_xticklabels()]
+    assert [text.removeprefix("\u200b") for text in shown] == labels
 
 
 def test_evidence_below_is_the_sum_of_the_channels(clf, data):

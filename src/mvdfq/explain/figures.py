@@ -47,7 +47,7 @@ def confusion(evaluation: Any) -> Any:
     """
     from sklearn.metrics import ConfusionMatrixDisplay
 
-    names = [str(label) for label in evaluation.labels]
+    names = [_text(label) for label in evaluation.labels]
     size = 2.2 + 0.38 * len(names)
     figure, axes = _new_figure(size, size)
     turned = "vertical" if max(map(len, names)) > 3 else "horizontal"

@@ -140,10 +140,9 @@ def judge(
     for a, b in pairwise([0, *(np.flatnonzero(np.diff(block)) + 1).tolist(), len(y)]):
         part = [symbols[a:b] for symbols in read]
         margins.append(sum(total.sums(part).values(), start=total.constant))
-        found = (term.evidence(x, view) for term, x in zip(total.terms, part, strict=True))
-        pairs = zip(found, shares, strict=True)
         sums = [
-            [evidence.by_layout.sum(axis=2) @ rows for evidence in each] for each, rows in pairs
+            [evidence.by_layout.sum(axis=2) @ rows for evidence in term.evidence(symbols, view)]
+            for term, symbols, rows in zip(total.terms, part, shares, strict=True)
         ]
         parts.append(np.sum(sums, axis=0))
     return Judged(np.concatenate(margins), np.concatenate(parts), y, problems.decision, temperature)

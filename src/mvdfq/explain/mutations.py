@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from mvdfq._utils.short import Short
+from mvdfq._utils.short import Short, counted
 from mvdfq.sequences import Sequences
 from mvdfq.sequences.containers import offsets_of
 
@@ -56,7 +56,7 @@ class Strand:
         held = self.text[max(a, 0) : b]
         if a < 0 or b > len(self.text) or held.upper() != change.ref.upper():
             wanted = f"position {a + 1} must hold {change.ref!r}"
-            got = f"the string of {len(self.text)} letters holds {held!r} there"
+            got = f"the string of {counted(len(self.text), 'letter')} holds {held!r} there"
             raise ValueError(f"{wanted}, but {got}.")
         return self.text[:a] + change.alt + self.text[b:]
 

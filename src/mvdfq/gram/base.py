@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from mvdfq._utils.checks import check_choice, check_positive, check_whole
 from mvdfq._utils.errors import Sentence
-from mvdfq._utils.short import listed
+from mvdfq._utils.short import counted, listed
 from mvdfq.gram.plan import Plan
 from mvdfq.kernels import Kernel, Spectrum
 from mvdfq.sequences import Ragged, Sequences, check_sequences
@@ -149,7 +149,7 @@ class SequenceMap(TransformerMixin, BaseEstimator):
             raise ValueError(f"{problem}, {hint}.")
         if collection.n_rows != self.n_rows_in_:
             fitted = f"{type(self).__name__} was fitted on {self.n_rows_in_}"
-            raise ValueError(f"X has {collection.n_rows} rows, but {fitted}.")
+            raise ValueError(f"X has {counted(collection.n_rows, 'row')}, but {fitted}.")
         if isinstance(X, Symbols) and not np.array_equal(X.n_symbols, self.n_symbols_):
             new, old = X.n_symbols.tolist(), self.n_symbols_.tolist()
             problem = f"X has alphabets of {new} symbols, but fit had alphabets of {old}"
@@ -224,7 +224,7 @@ def _check_weights(weights: Any, n: int, used: Any, what: str) -> np.ndarray:
     """Return the weights of the rows or groups in use; None means 1 for all `n`."""
     weights = np.ones(n) if weights is None else np.asarray(weights, dtype=float)
     if weights.shape != (n,) or not (np.isfinite(weights) & (weights >= 0)).all():
-        wanted = f"{n} non-negative numbers, one per {what}"
+        wanted = f"{counted(n, 'non-negative number')}, one per {what}"
         raise ValueError(f"{what}_weights must hold {wanted}, got {weights.tolist()}.")
     if not weights[used].any():
         raise ValueError(f"{what}_weights must be positive for a {what} in use, got only zeros.")

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from mvdfq._utils.checks import check_decay, check_several, check_whole
+from mvdfq._utils.short import counted
 from mvdfq.kernels import base
 from mvdfq.kernels.base import Group, Kernel, Layout, subsets
 
@@ -83,7 +84,7 @@ class Words(Kernel):
         weights = [1.0] * len(layouts) if self.weights is None else list(self.weights)
         if not layouts or len(weights) != len(layouts) or not all(0 < w < np.inf for w in weights):
             wanted = "at least one layout and one positive weight per layout"
-            got = f"got {len(layouts)} layouts and weights={self.weights!r}"
+            got = f"got {counted(len(layouts), 'layout')} and weights={self.weights!r}"
             raise ValueError(f"Words needs {wanted}, {got}.")
         pairs = zip(layouts, weights, strict=True)
         return [Group((Layout(offsets, offsets, float(w)),)) for offsets, w in pairs]

@@ -30,7 +30,7 @@ def matters(run: Run) -> dict[str, Any]:
         except (UnknownShares, ValueError) as error:  # not every kernel counts words
             return {"channels": None, "terms": None, "source": "", "note": str(error)}
         losses = lost(judged, None if run.groups is None else run.groups[run.tested[places]])
-        source = f"{len(places)} judged sequences"
+        source = counted(len(places), "judged sequence")
     names, n = [term.name for term in run.model(0).terms_], len(run.channel_names)
     channels = _plain(Importance(run.channel_names, losses[:n, 0], losses[:n, 1], source))
     terms = _plain(Importance(names, losses[n:, 0], losses[n:, 1], source))

@@ -152,7 +152,7 @@ class PlainTerm(Term):
         if weights is not None:
             if n_rows % len(weights):
                 wanted = f"a number of weights that divides {n_rows}, the number of rows"
-                raise ValueError(f"row_weights must hold {wanted}, got {len(weights)} weights.")
+                raise ValueError(f"row_weights must hold {wanted}, got {len(weights)}.")
             # one weight for each block of rows, such as the rows of one view
             weights = [weight for weight in weights for _ in range(n_rows // len(weights))]
         same = {"manifold": self.manifold, "pyramid": self.pyramid, "constant_rows": "ignore"}

@@ -109,7 +109,8 @@ def store_gram(
         matrix = Unfinished(output, _key(kernel, tiles, dtype), len(kernel.train_), np.dtype(dtype))
         try:
             todo = [tile for tile in tiles if (tile[0].start, tile[1].start) not in matrix.found]
-            _compute(kernel, matrix, todo, (budget, task_bytes), progress)
+            for tile, part in _parts(kernel, todo, (budget, task_bytes), progress):
+                matrix.write(tile, kernel, part)
         except BaseException:
             del matrix.values  # closes the map: another run can go on
             raise
@@ -119,39 +120,18 @@ def store_gram(
     return Stored(len(tiles), len(tiles) - len(todo))
 
 
-def _compute(
-    kernel: SequenceKernel,
-    matrix: "Unfinished",
-    tiles: list[Tile],
-    memory: tuple[int, int],
-    progress: Report | None,
-) -> None:
-    """Compute tiles and write them."""
-    if current_engine().name == "gpu":
-        parts = _whole_tiles(kernel, tiles, progress)
-    else:
-        zeros = lambda tile: np.zeros([cut.stop - cut.start for cut in tile])  # noqa: E731
-        options = memory, kernel.n_jobs, progress
-        parts = compute_tiles(kernel.train_, None, kernel.plan_, tiles, zeros, *options)
-    for tile, part in parts:
-        rows, columns = tile
-        if rows == columns:
-            matrix.own[rows] = part.left
-            mirror_upper(part.values, part.left)
-        part = replace(part, left=matrix.own[rows], right=matrix.own[columns])
-        matrix.write(tile, kernel.finished(part, is_square=rows == columns))
-
-
-def _whole_tiles(
-    kernel: SequenceKernel, tiles: list[Tile], progress: Report | None
+def _parts(
+    kernel: SequenceKernel, tiles: list[Tile], memory: tuple[int, int], progress: Report | None
 ) -> Iterator[tuple[Tile, Gram]]:
-    """Yield tiles that a card computes, each as a matrix of its own."""
-    train = kernel.train_
+    """Yield tiles with their sums; a card computes each tile as a matrix of its own."""
+    train, plan, n_jobs = kernel.train_, kernel.plan_, kernel.n_jobs
+    if current_engine().name != "gpu":
+        zeros = lambda tile: np.zeros([cut.stop - cut.start for cut in tile])  # noqa: E731
+        yield from compute_tiles(train, None, plan, tiles, zeros, memory, n_jobs, progress)
+        return
     for done, (rows, columns) in enumerate(tiles, start=1):
-        right = None if rows == columns else train[columns]
-        limit, n_jobs = kernel.memory_limit, kernel.n_jobs
-        part = gram(train[rows], right, kernel.plan_, n_jobs=n_jobs, memory_limit=limit)
-        yield (rows, columns), part
+        right, limit = None if rows == columns else train[columns], kernel.memory_limit
+        yield (rows, columns), gram(train[rows], right, plan, n_jobs=n_jobs, memory_limit=limit)
         if progress is not None:
             progress(done, len(tiles))
 
@@ -280,17 +260,20 @@ class Unfinished:
             problem = f"there is no room for a matrix of {size} bytes ({error.strerror})"
             raise OSError(error.errno, problem, str(self.output)) from None
 
-    def write(self, tile: Tile, values: np.ndarray) -> None:
-        """Write a tile and its mirror image; then note it in the journal."""
+    def write(self, tile: Tile, kernel: SequenceKernel, part: Gram) -> None:
+        """Write the kernel values of a tile and their mirror image; then note it in the journal."""
         rows, columns = tile
-        self.values[rows, columns] = values
-        # from the file, not from `values`: rounding to the type of the file must be the same
-        self.values[columns, rows] = self.values[rows, columns].T
-        own = self.own[rows] if rows == columns else np.empty(0)
         record: dict[str, Any] = {"tile": [[cut.start, cut.stop] for cut in tile]}
-        record["checksum"] = _checksum(self.values[rows, columns], own)
+        own = np.empty(0)
         if rows == columns:
+            own = self.own[rows] = part.left
+            mirror_upper(part.values, own)
             record["own"] = own.tolist()
+        part = replace(part, left=self.own[rows], right=self.own[columns])
+        self.values[rows, columns] = kernel.finished(part, is_square=rows == columns)
+        # from the file, not from the part: rounding to the type of the file must be the same
+        self.values[columns, rows] = self.values[rows, columns].T
+        record["checksum"] = _checksum(self.values[rows, columns], own)
         self.values.flush()
         with self.journal.open("ab") as file:
             file.write(_line(record))

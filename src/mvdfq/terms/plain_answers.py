@@ -152,9 +152,8 @@ class FittedFeatures(FittedPlain):
 
     def nearness(self, read: Any, y: np.ndarray) -> Nearness:
         """Return the products of sequences with themselves and with the means of the classes."""
-        assert self.kept is not None
+        kept: Any = self.kept
         members, features = class_members(y, None, by_class=True), self.reader.values(read)
-        kept = self.kept
         means = self.once("means", lambda: kept.T @ members)
         own = np.asarray(squared(features).sum(axis=1)).ravel()
         return Nearness(own, features @ means, means.T @ means)

@@ -115,8 +115,7 @@ def side_by_side(function: Callable[[Any], Any], jobs: Iterable[Any]) -> Iterato
     pairs = ((copy_context(), job) for job in jobs)
     running = run_in_order(lambda pair: pair[0].run(function, pair[1]), pairs, THREADS)
     with closing(running):
-        for _, result in running:
-            yield result
+        yield from (result for _, result in running)
 
 
 def meanwhile(function: Callable[[], Any]) -> Callable[[], Any]:

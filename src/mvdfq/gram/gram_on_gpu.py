@@ -245,8 +245,7 @@ class _Tile:
             norms = own if self.plan.row_norm == "cosine" else sums.total
             # a row without words has the scale 0, not infinity
             scale = torch.where(norms > 0, norms.clamp(min=1e-300).rsqrt(), 0.0)
-            for i, r in enumerate(rows):
-                self.scale[r] = scale[i]
+            self.scale[rows] = scale
             sums.values.mul_(scale[:, : self.n_left, None]).mul_(scale[:, None, self.first_right :])
             own = own * scale.square()
         if not (weights == 1).all():

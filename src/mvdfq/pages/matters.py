@@ -55,9 +55,8 @@ def _places(run: Run) -> np.ndarray:
     """Return judged sequences whose machine is kept and knows their class, in order of folds."""
     known = [set(run.recorder.classes[f].tolist()) for f in range(run.n_folds)]
     labels = [run.labels[c] for c in run.truth]
-    usable = [f in run.recorder.kept and label in known[f]
-              for f, label in zip(run.fold_of.tolist(), labels, strict=True)]  # fmt: skip
-    places = np.flatnonzero(usable)
+    pairs = zip(run.fold_of.tolist(), labels, strict=True)
+    places = np.flatnonzero([f in run.recorder.kept and label in known[f] for f, label in pairs])
     frames = max(int(run.X.lengths[run.tested[places]].sum()), 1)
     n = min(len(places), MOST_SEQUENCES, max(MOST_FRAMES * len(places) // frames, 2))
     return places[np.arange(n) * len(places) // max(n, 1)]

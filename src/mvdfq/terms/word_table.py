@@ -246,14 +246,13 @@ def group_table(plan: Plan, g: int, weigh: Weigh, n_columns: int, memory: int) -
     # before the values are made, since their size is known
     if dense and sum(sizes) > most:
         raise TableTooLarge
-    keys, values, n_slots = [], [], 0
+    keys, values = [], []
     for r, size in zip(rows.tolist(), sizes, strict=True):
         places, filled = _filled(weigh(r, g), size if dense else None, shape)
         keys.append(places)
         values.append(filled)
-        n_slots += len(filled)
         # after every row: how many words occur is known only then
-        if n_slots > most:
+        if sum(map(len, values)) > most:
             raise TableTooLarge
     first = np.concatenate([[0], np.cumsum([len(slots) for slots in values])]).astype(np.int64)
     return GroupTable(group, bases, first, np.concatenate(keys), np.concatenate(values))

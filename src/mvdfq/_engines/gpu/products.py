@@ -71,11 +71,9 @@ class Sums:
         cls, n_rows: int, n_left: int, first_right: int, n: int, device: torch.device, room: int
     ) -> "Sums":
         """Return sums without any product; `room` is the memory of the card in bytes."""
-        values, own, total = (
-            torch.zeros(shape, dtype=torch.float64, device=device)
-            for shape in [(n_rows, n_left, n - first_right), (n_rows, n), (n_rows, n)]
-        )
-        largest = torch.zeros((), dtype=torch.float64, device=device)
+        shapes = (n_rows, n_left, n - first_right), (n_rows, n), (n_rows, n), ()
+        made = (torch.zeros(shape, dtype=torch.float64, device=device) for shape in shapes)
+        values, own, total, largest = made
         return cls(values, own, total, n_left, first_right, largest, room)
 
     @property
@@ -233,9 +231,8 @@ def _add_fused(sums: Sums, columns: _Columns, kind: Kind) -> bool:
     dense = torch.zeros(shape, dtype=torch.float16, device=row.device)
     squares, pairs = torch.zeros_like(sums.own), torch.zeros_like(sums.values)
     sizes = n, sums.n_left, sums.first_right, columns.words_per_row
-    fused.spread(
-        runs, (columns.column, columns.ends, ranks), sizes, kind.root, (squares, pairs, dense)
-    )
+    where, out = (columns.column, columns.ends, ranks), (squares, pairs, dense)
+    fused.spread(runs, where, sizes, kind.root, out)
     sums.add_own(squares, kind)
     add_blocks(pairs, dense, first_block, sums)
     sums.values.add_(pairs, alpha=kind.weight * kind.times)

@@ -611,3 +611,10 @@ def test_letters_that_are_all_new_have_the_shares_of_the_classes():
         pytest.warns(UserWarning, match=r"4 symbols \('X', 'Y'\) in 1 of 1 sequence did not"),
     ):
         assert_allclose(clf.predict_proba(["XYXY"])[0], [0.6, 0.4])
+
+
+@pytest.mark.parametrize("solver", ["kernel", "linear"])
+def test_terms_that_find_nothing_say_so(solver):
+    clf = mvdfq.SequenceClassifier(terms=[mvdfq.FilterTerm()], solver=solver)
+    with pytest.raises(ValueError, match="nothing that the terms can read: filters need numbers"):
+        clf.fit(["ACGT", "ACCT", "GGGT", "TTTT"] * 4, ["a", "a", "b", "b"] * 4)

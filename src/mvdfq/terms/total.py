@@ -10,7 +10,7 @@ explicit features are divided in the same way: the features of all terms stand s
 what a machine learned of the columns of a term belongs to the term.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -37,11 +37,7 @@ class Total:
         # all terms keep features until the machines are known: each may use its part of the memory
         limit = max(parse_memory(work.memory_limit) // len(terms), 1)
         term_work = replace(work, memory_limit=limit) if len(terms) > 1 else work
-        fits = side_by_side(lambda term: term.fit(X, y, term_work), terms)
-        # a term may find nothing to read: filters need numbers, and X may hold strings
-        self.fits = [fit for fit in fits if fit is not None]
-        if not self.fits:
-            raise ValueError("X holds nothing that the terms can read: filters need numbers.")
+        self.fits = _that_read(side_by_side(lambda term: term.fit(X, y, term_work), terms))
         sizes = [fit.size for fit in self.fits]
         # a plain term that stands alone keeps its kernel matrix as it is
         alone = len(sizes) == 1 and not self.fits[0].is_standard
@@ -113,8 +109,7 @@ class LinearTotal:
     """
 
     def __init__(self, terms: Sequence[Term], X: Any, y: np.ndarray, work: Work) -> None:
-        sources = [term.source(X, y, work) for term in terms]
-        self.sources = [source for source in sources if source is not None]
+        self.sources = _that_read(term.source(X, y, work) for term in terms)
         # sources, the means and factors of their columns in use, and their shares in the sum
         self.measured: list[tuple[Source, Scale, float]] = []
         self.means = np.empty((0, 0))
@@ -191,6 +186,14 @@ class LinearTotal:
         if train is None:
             return total
         return FittedSum(terms, intercepts, *in_bytes(total.points(train).sketch))
+
+
+def _that_read(found: Iterable[Any]) -> list[Any]:
+    """Leave out terms that find nothing to read: filters need numbers, and X may hold strings."""
+    parts = [part for part in found if part is not None]
+    if not parts:
+        raise ValueError("X holds nothing that the terms can read: filters need numbers.")
+    return parts
 
 
 def _column_sums(block: Labelled) -> tuple[np.ndarray, ...]:

@@ -94,6 +94,17 @@ def test_a_heat_map_and_another_class(folder, tmp_path):
     run(*mine, "-o", "m.txt", code=2)
 
 
+@pytest.mark.filterwarnings("ignore:No known word is found")
+@pytest.mark.parametrize("text", ["", "NN-N"])
+def test_strings_without_a_letter_to_replace_have_no_changes(text):
+    X, y = ["ACGTTGCAACGT", "ACGTTTTAACGT", "TTGCAACGGATT", "TTTTAACGGATT"] * 2, ["a", "b"] * 4
+    found = mvdfq.SequenceClassifier().fit(X, y).mutate(text)
+    assert found.changes == []
+    assert found.effects.shape == (0,)
+    with pytest.raises(ValueError, match="single substitutions, got none among the changes"):
+        mvdfq.figures.mutations(found)
+
+
 def test_letters_that_may_be_put_in():
     assert [one.alt for one in substitutions("A-n")] == list("CGT")
     assert {one.alt for one in substitutions("AUG")} == set("ACGU")

@@ -58,6 +58,12 @@ def test_evidence_below_is_the_sum_of_the_channels(clf, data):
     assert len(drawn.axes) == 13
 
 
+@pytest.mark.filterwarnings("ignore:No known word is found")
+def test_evidence_of_nothing_is_drawn(clf):
+    nothing = np.zeros((12, 0))
+    figures.evidence(clf.explain(nothing), nothing).savefig(BytesIO())
+
+
 def test_importance_is_drawn(clf):
     bars = figures.importance(clf, most=3).axes[0].patches
     largest = np.sort(clf.feature_importance_)[-3:]

@@ -192,7 +192,7 @@ def evidence(explanation: Any, x: Any, label: Any = None) -> Any:
     rows = {"nrows": len(shown) + 1, "sharex": True, "squeeze": False}
     figure, axes = _new_figure(9, 1.4 + 0.6 * len(shown), **rows)
     edges, unit = _times(shares.shape[1], explanation.symbols.sampling_rate)
-    largest = float(np.abs(shares).max()) or 1.0
+    largest = float(np.abs(shares).max(initial=0)) or 1.0
     for axis, c in zip(axes[:, 0], shown.tolist(), strict=False):
         _band(axis, edges, values[c], shares[c] / largest)
         axis.set_ylabel(explanation.channels[c], rotation=0, ha="right", parse_math=False)
@@ -273,7 +273,7 @@ def mutations(result: Any) -> Any:
     letters, effects = result.matrix()
     changed = np.flatnonzero(~np.isnan(effects).all(axis=0))
     if not changed.size:
-        raise ValueError("A heat map shows single substitutions, got other changes alone.")
+        raise ValueError("A heat map shows single substitutions, got none among the changes.")
     first, last = int(changed[0]), int(changed[-1]) + 1
     width = float(np.clip(1.5 + 0.12 * (last - first), 5, 40))
     figure, axes = _new_figure(width, 1.4 + 0.22 * len(letters))

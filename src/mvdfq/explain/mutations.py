@@ -155,7 +155,7 @@ def mutate(
     decide: Callable[[Any], np.ndarray], strand: Strand, changes: list[Change]
 ) -> tuple[float, np.ndarray]:
     """Return the decision value of a string, and what each change adds to the decision value."""
-    size = 2 * len(strand.text) + max((len(change.alt) for change in changes), default=0)
+    size = 2 * len(strand.text) + 1 + max((len(change.alt) for change in changes), default=0)
     if size * len(changes) > MOST:
         problem = f"{len(changes)} changes of a string of {len(strand.text)} letters"
         hint = "choose a region or fewer variants"

@@ -49,6 +49,11 @@ NUMBERS = [[0, 1, 2, 3, 1], [3, 2, 1, 1]]
         (Profile(2, -1), "sigma must be a number > 0, got -1"),
         (Words([]), "got 0 layouts"),
         (Words([(0, 1)], [1, 2]), "got 1 layout and weights"),
+        (
+            Words([(0, 1)], ["1"]),
+            r"got 1 layout and weights=\['1'\]",
+        ),
+        (Words(3), r"as in \[\(0, 4, 8\)\], got 3"),
         (Words((0, 1)), r"as in \[\(0, 4, 8\)\], got 0"),
         (Words([(0, 1.5)]), "an offset must be a whole number >= 0, got 1.5"),
         (Words([(1, 2)]), r"Offsets must ascend from 0, got \(1, 2\)"),
@@ -146,6 +151,23 @@ def test_alphabets_of_symbols_are_their_own():
 def test_letters_are_not_compared_with_numbers(train, new):
     with pytest.raises(TypeError, match=r"fit was given (strings|numbers), but X holds (?!\1)"):
         SequenceKernel(Spectrum(1)).fit(train).transform(new)
+
+
+@pytest.mark.parametrize("train", [LETTERS, NUMBERS])
+@pytest.mark.parametrize(
+    ("X", "message"),
+    [
+        ([], "holds no sequences"),
+        ("AB", "got one string"),
+        (None, "got NoneType"),
+        (3, "int"),
+    ],
+)
+def test_what_is_no_list_of_sequences_is_called_so(train, X, message):
+    kernel = SequenceKernel(Spectrum(1)).fit(train)
+    for read in (kernel.transform, kernel.fit):
+        with pytest.raises((TypeError, ValueError), match=f"^X .*{message}"):
+            read(X)
 
 
 def test_numbers_are_not_symbols():

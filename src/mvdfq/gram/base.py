@@ -1,7 +1,7 @@
 """The base class of kernel and features: reads sequences, freezes alphabets, checks options."""
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, Self
 
@@ -135,6 +135,7 @@ class SequenceMap(TransformerMixin, BaseEstimator):
         if isinstance(X, Symbols):
             return X
         if are_letters(X) != (self.letters_ is not None):
+            check_sequences(X)  # an empty list, or a word alone, holds neither
             fitted, given = ("numbers", "strings") if are_letters(X) else ("strings", "numbers")
             raise TypeError(f"fit was given {fitted}, but X holds {given}; pass {fitted}.")
         return check_symbols(X, n_symbols) if self.letters_ is None else self.letters_.transform(X)
@@ -212,7 +213,7 @@ def are_letters(X: Any) -> bool:
     """Tell whether X holds strings, which `Letters` must turn into symbols."""
     if isinstance(X, Sequences):
         return bool(X.symbolic_mask.all())
-    if isinstance(X, Ragged | str):
+    if isinstance(X, Ragged | str) or not isinstance(X, Iterable):
         return False
     # the first sequence decides; reading refuses a list that mixes strings and numbers
     first = next(iter(X), None)

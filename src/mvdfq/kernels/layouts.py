@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from mvdfq._utils.checks import check_decay, check_several, check_whole
+from mvdfq._utils.checks import check_decay, check_several, check_whole, is_number
 from mvdfq._utils.short import counted
 from mvdfq.kernels import base
 from mvdfq.kernels.base import Group, Kernel, Layout, subsets
@@ -78,11 +78,13 @@ class Words(Kernel):
 
     def groups(self, n_symbols: int) -> list[Group]:
         """Return one group for each layout."""
-        lengths = [len(offsets) for offsets in self.layouts if isinstance(offsets, Sized)]
-        base.check_count(len(self.layouts), max(lengths, default=0))
-        layouts = [_check_offsets(offsets) for offsets in self.layouts]
+        given = self.layouts if isinstance(self.layouts, Sized) else [self.layouts]
+        lengths = [len(offsets) for offsets in given if isinstance(offsets, Sized)]
+        base.check_count(len(given), max(lengths, default=0))
+        layouts = [_check_offsets(offsets) for offsets in given]
         weights = [1.0] * len(layouts) if self.weights is None else list(self.weights)
-        if not layouts or len(weights) != len(layouts) or not all(0 < w < np.inf for w in weights):
+        are_positive = all(is_number(w) and 0 < w < np.inf for w in weights)
+        if not layouts or len(weights) != len(layouts) or not are_positive:
             wanted = "at least one layout and one positive weight per layout"
             got = f"got {counted(len(layouts), 'layout')} and weights={self.weights!r}"
             raise ValueError(f"Words needs {wanted}, {got}.")

@@ -357,6 +357,9 @@ def test_a_missing_label_is_named(missing):
         ({}, 0.0, "at least (one non-zero|1e-06)"),  # scikit-learn before 1.8 lets zeros pass
         ({"class_weight": {0: -1, 1: 1}}, 1.0, "class_weight must hold numbers from 0 on, got -1"),
         ({"class_weight": {0: "x", 1: 1}}, 1.0, "class_weight must hold numbers"),
+        ({"class_weight": "even"}, 1.0, "class_weight must be None, 'balanced' or a dictionary"),
+        ({"class_weight": [1, 2]}, 1.0, r"class_weight must be None, .* got \[1, 2\]"),
+        ({"class_weight": {0: 0, 1: 0}}, 1.0, "class_weight must be positive for a class"),
     ],
 )
 def test_weights_that_cannot_be_are_refused(options, weight, message):

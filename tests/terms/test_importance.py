@@ -100,6 +100,8 @@ def test_two_copies_share(clf):
     assert shared.max() < 0.8 * alone
     both = twice.importance(*made(60, 1, copies=2), by={"both": [TELLS, "x2"], "noise": [1]})
     assert both.names == ["both", "noise"]
+    alone = twice.importance(*made(60, 1, copies=2), by={"index": 1, "name": "x1", "list": [1]})
+    assert_allclose(alone.log_loss, alone.log_loss[[2, 2, 2]])
     assert both.log_loss[0, 0] > 2 * shared.sum() * 0.8
 
 

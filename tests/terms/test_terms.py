@@ -28,6 +28,7 @@ from mvdfq.terms.words import WordTerm, root_shares
 from naive import terms as naive_views
 
 LAYOUTS = [(0,), (0, 1), (0, 2, 4)]
+BINS = mvdfq.DirectQuantizer(4)
 pytestmark = [
     pytest.mark.filterwarnings("ignore:The kernel finds no word"),
     pytest.mark.filterwarnings("ignore:No known word is found in sequence 3"),
@@ -575,6 +576,7 @@ def test_own_terms_are_saved(tmp_path):
         ({"terms": [WordTerm(None, mvdfq.Spectrum())]}, TypeError, "must be mvdfq.Words"),
         ({"terms": [WordTerm(None, Words([(0,)]), min_share=1)]}, ValueError, "min_share"),
         ({"terms": [PlainTerm(None, "sssk")]}, TypeError, "kernel must be"),
+        ({"terms": [PlainTerm(BINS, mvdfq.Spectrum(), row_weights=[])]}, ValueError, "got 0"),
     ],
 )
 def test_terms_that_cannot_be_are_refused(options, error, message):

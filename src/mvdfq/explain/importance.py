@@ -104,7 +104,8 @@ def parts_of(
         raise ValueError(f"by must be 'channels', 'terms' or a dictionary of channels, got {by!r}.")
     # channels in no group have no part; their evidence stays in the margins
     member = np.zeros((len(channels), len(by)))
-    for k, members in enumerate(by.values()):
+    for k, given in enumerate(by.values()):
+        members = [given] if isinstance(given, str | int) else given
         member[[channel_index(channel, channels, "by") for channel in members], k] = 1
     return [str(name) for name in by], [rows @ member for rows in shares]
 

@@ -150,11 +150,12 @@ class PlainTerm(Term):
     def _options(self, symbols: Any, work: Work) -> dict[str, Any]:
         weights, n_rows = self.row_weights, symbols.n_rows
         if weights is not None:
-            if n_rows % len(weights):
+            given = np.ravel(weights)
+            if not given.size or n_rows % given.size:
                 wanted = f"a number of weights that divides {n_rows}, the number of rows"
-                raise ValueError(f"row_weights must hold {wanted}, got {len(weights)}.")
+                raise ValueError(f"row_weights must hold {wanted}, got {given.size}.")
             # one weight for each block of rows, such as the rows of one view
-            weights = [weight for weight in weights for _ in range(n_rows // len(weights))]
+            weights = np.repeat(given, n_rows // given.size).tolist()
         same = {"manifold": self.manifold, "pyramid": self.pyramid, "constant_rows": "ignore"}
         more = {"memory_limit": work.memory_limit, "n_jobs": work.n_jobs}
         return {"row_weights": weights, **same, **more}

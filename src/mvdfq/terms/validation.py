@@ -258,9 +258,12 @@ def check_targets(
 
 
 def check_class_weight(class_weight: Any) -> None:
-    """Refuse weights of classes that are not positive numbers."""
-    if not isinstance(class_weight, Mapping):
+    """Refuse weights of classes that are not numbers from 0 on."""
+    if class_weight is None or (isinstance(class_weight, str) and class_weight == "balanced"):
         return
+    if not isinstance(class_weight, Mapping):
+        wanted = "None, 'balanced' or a dictionary from classes to numbers"
+        raise ParameterError("class_weight", f"must be {wanted}, got {class_weight!r}")
     for label, weight in class_weight.items():
         if not isinstance(weight, Real) or not 0 <= float(weight) < np.inf:
             got = f"{weight!r} for class {label!r}"
@@ -281,7 +284,10 @@ def weights_of_classes(class_weight: Any, classes: np.ndarray, counts: np.ndarra
             raise ParameterError("class_weight", f"names {strange[0]!r}; the classes are {known}")
         class_weight = {places[label]: w for label, w in class_weight.items() if label in places}
     codes = np.repeat(np.arange(len(classes)), counts)
-    return compute_sample_weight(class_weight, codes)[np.cumsum(counts) - 1]
+    weights = compute_sample_weight(class_weight, codes)[np.cumsum(counts) - 1]
+    if not weights.any():
+        raise ParameterError("class_weight", "must be positive for a class, got only zeros")
+    return weights
 
 
 def check_groups(groups: Any, n_sequences: int) -> np.ndarray | None:

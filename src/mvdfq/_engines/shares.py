@@ -58,8 +58,7 @@ def root_shares_of_all(codes, offsets, present, groups, bases, starts, n_levels)
 def count_cells(codes, offsets, present, group, base, cells, out):
     """Write the counts of all words of one group, (n_sequences, n_rows, n_words * n_cells).
 
-    `group` is (layouts, windows, distinct, *memory of `buffers_of`), and `cells` are counters that
-    are 0, (n_cells, n_words).
+    `group` is (layouts, windows, distinct, *`buffers_of`); `cells` (n_cells, n_words) hold zeros.
     """
     layouts, windows, distinct, buffer, flags = group
     n_cells, base = cells.shape[0], np.uint32(base)
@@ -126,8 +125,7 @@ def list_counts(
     """Append the counts of the words of one group to the list of every row of every sequence.
 
     List i begins at ``first[i]`` and has ``filled[i]`` entries so far. The column of a word in a
-    cell is ``start[r] + word * n_cells + cell``. `memory` is (counts that are 0, words), for all
-    possible words.
+    cell is ``start[r] + word * n_cells + cell``. `memory` is (zeros, words) for all possible words.
     """
     cells, touched = memory
     n_cells = cells.shape[1]

@@ -101,8 +101,7 @@ def importance(clf: Any, most: int = 30) -> Any:
     order = np.argsort(-result.log_loss[:, 0], kind="stable")[:most][::-1]
     rise, low, high = result.log_loss[order].T
     figure, axes = _new_figure(5, 1 + 0.22 * len(order))
-    style = {"color": FOR, "ecolor": "gray", "xerr": [rise - low, high - rise]}
-    axes.barh(range(len(order)), rise, **style)
+    axes.barh(range(len(order)), rise, xerr=[rise - low, high - rise], color=FOR, ecolor="gray")
     axes.set_yticks(range(len(order)), [result.names[c] for c in order], parse_math=False)
     axes.set_xlabel("rise of the log loss without the channel")
     return figure

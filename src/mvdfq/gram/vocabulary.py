@@ -169,14 +169,17 @@ def portions(
         wanted = f"{least}, which the features of the longest sequence need"
         hint = "pass a larger memory_limit"
         raise ValueError(f"memory_limit must be {wanted}, got {budget} bytes; {hint}.")
-    cuts, start, n = [], 0, len(offsets) - 1
-    while start < n:
-        # at least one sequence, however long: `longest` was checked above
-        most = offsets[start] + budget / per_frame
-        stop = max(start + 1, int(np.searchsorted(offsets, most, side="right")) - 1)
-        cuts.append(slice(start, stop))
-        start = stop
-    return cuts
+    return blocks_of(offsets, budget / per_frame)
+
+
+def blocks_of(offsets: np.ndarray, most: float) -> list[slice]:
+    """Cut sequences into blocks of at most `most` frames; a longer sequence is a block alone."""
+    blocks, start = [], 0
+    while start < len(offsets) - 1:
+        stop = int(np.searchsorted(offsets, offsets[start] + most, side="right")) - 1
+        blocks.append(slice(start, max(start + 1, stop)))
+        start = blocks[-1].stop
+    return blocks
 
 
 def stacked(blocks: Iterable[tuple[sp.csr_array, np.ndarray]]) -> tuple[sp.csr_array, np.ndarray]:

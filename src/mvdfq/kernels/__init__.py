@@ -8,8 +8,7 @@ layout read the symbols. Layouts in different groups never match. A kernel is a 
 
 A new kernel of layouts is one class with `groups` in one new file. Kernels that count in
 another way (mismatch neighbourhoods, profiles, pairs of sequences) keep the counting beside the
-class. A kernel that is exported here can be saved in a model file and has a name on the command
-line.
+class. A kernel that is exported here can be saved, and has a name on the command line.
 """
 
 from mvdfq.kernels.base import Group as Group, Kernel as Kernel, Layout as Layout

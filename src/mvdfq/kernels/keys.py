@@ -70,8 +70,7 @@ def rank_words(words: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def pack_words(words: np.ndarray) -> np.ndarray:
     """Turn the rows of a matrix of codes into numbers with the same order.
 
-    Equal rows become equal numbers. Digits are packed while they fit into 64 bits; then the prefix
-    is replaced by its rank.
+    Equal rows become equal numbers. Where 64 bits are full, the prefix is replaced by its rank.
 
     >>> pack_words(np.array([[5, 7], [1, 9]]))
     array([57, 19], dtype=uint64)

@@ -38,14 +38,7 @@ def page(data: dict[str, Any], clips: dict[str, Any] | None = None) -> str:
 
 
 def document(
-    title: str,
-    main: str,
-    *,
-    links: str = "",
-    foot: str = "",
-    data: str = "",
-    scripts: Sequence[str] = (),
-    style: str = "",
+    title: str, main: str, *, links="", foot="", data="", scripts: Sequence[str] = (), style=""
 ) -> str:
     """Return a whole page in the look of the report; the caller has escaped all text."""
     style = asset("page.css") + style

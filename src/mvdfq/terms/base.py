@@ -133,7 +133,6 @@ class Source:
     def finish(self, learned: Iterable[Learned], share: float, train: Any) -> FittedTerm:
         """Return the term that answers, given what was learned of every piece.
 
-        `train` are training sequences as `read` gives them, for a term that must keep them to
-        compare; None if sequences will not be compared.
+        `train` are training sequences as `read` gives them, to compare; None if nobody compares.
         """
         return self.make(learned, share)

@@ -14,6 +14,7 @@ from mvdfq._engines.gpu.filters import filter_counts
 from mvdfq._engines.gpu.reading import Rows
 from mvdfq.gram.gram_on_gpu import device_rows, reading_of
 from mvdfq.gram.plan import Plan
+from mvdfq.gram.vocabulary import blocks_of
 from mvdfq.kernels.counting import GroupTask
 from mvdfq.sequences import Sequences
 from mvdfq.symbols.base import Symbols
@@ -69,11 +70,8 @@ def filter_shares(
     n_filters, n = len(thresholds), len(offsets) - 1
     shares = torch.empty((n, n_filters * thresholds.shape[1] * 10), device=device)
     per_frame = n_filters * BYTES_PER_RESPONSE + 40 * len(values) * values.itemsize
-    at_once = budget(device, None) // 4 // per_frame
-    first = 0
-    while first < n:
-        last = int(np.searchsorted(offsets, offsets[first] + at_once, side="right")) - 1
-        last = min(max(last, first + 1), n)
+    for rows in blocks_of(offsets, budget(device, None) // 4 // per_frame):
+        first, last = rows.start, rows.stop
         frames = slice(offsets[first], offsets[last])
         block = to_device(values[:, frames], device) if whole is None else whole[:, frames]
         # doubles, as on the processor: a value on a threshold must fall on the same side
@@ -82,8 +80,7 @@ def filter_shares(
         counts = filter_counts(block, starts, filters, cuts)
         # all thresholds of a filter have the same number of words: the first is enough
         total = counts[:, :, :1].sum(dim=-1, keepdim=True).clamp(min=1)
-        shares[first:last] = (counts / total).sqrt_().reshape(last - first, -1)
-        first = last
+        shares[rows] = (counts / total).sqrt_().reshape(last - first, -1)
     return shares
 
 

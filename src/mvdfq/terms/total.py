@@ -127,9 +127,8 @@ class LinearTotal:
     @property
     def columns(self) -> Scale:
         """The means and factors of all columns."""
-        scales = [scale for _, scale, _ in self.measured]
-        means, factors = [scale.mean for scale in scales], [scale.factor for scale in scales]
-        return Scale(np.concatenate(means), np.concatenate(factors))
+        parts = ((scale.mean, scale.factor) for _, scale, _ in self.measured)
+        return Scale(*map(np.concatenate, zip(*parts, strict=True)))
 
     def measure(self, blocks: Any, report: Report) -> None:
         """Measure all columns in one pass over the blocks; leave out columns that do not count."""

@@ -209,9 +209,7 @@ def assemble(
             total += norms
             embedded.append((np.sqrt(row_weight * part.weight), values))
             squares += part.weight * norms
-        scale = np.ones(n_sequences)
-        if plan.normalises_rows:
-            scale = plan.row_scale(squares, total)
+        scale = plan.row_scale(squares, total) if plan.normalises_rows else np.ones(n_sequences)
         own += row_weight * squares * scale**2
         # roots of the weights: the product of two features then has the weight itself
         pieces += [(w * scale[v.row] * v.data, v.row, v.col) for w, v in embedded]

@@ -95,11 +95,15 @@ def trust(run: Run) -> dict[str, Any]:
     starts = [n * tenth // 10 for tenth in range(10)]
     coverage = [{"left_out": k / 10, "accuracy": float(ordered[start:].mean())}
                 for k, start in enumerate(starts)]  # fmt: skip
-    listed = {"least_sure": order[:LISTED].tolist(), "confidently_wrong": wrong[:LISTED].tolist()}
-    tenth = {"accuracy": coverage[1]["accuracy"], "n": n - starts[1]}
-    sets = None if run.p_values is None else _sets(run, run.p_values)
-    answers = {"bins": bins, "calibration_error": float(sum(gaps) / len(sure)), **listed}
-    return {**answers, "without_doubtful_tenth": tenth, "coverage": coverage, "sets": sets}
+    return {
+        "bins": bins,
+        "calibration_error": float(sum(gaps) / len(sure)),
+        "least_sure": order[:LISTED].tolist(),
+        "confidently_wrong": wrong[:LISTED].tolist(),
+        "without_doubtful_tenth": {"accuracy": coverage[1]["accuracy"], "n": n - starts[1]},
+        "coverage": coverage,
+        "sets": None if run.p_values is None else _sets(run, run.p_values),
+    }
 
 
 def _sets(run: Run, p: np.ndarray) -> dict[str, Any]:

@@ -138,9 +138,8 @@ def _scales(term: Any, symbols: Symbols, squares: np.ndarray) -> np.ndarray:
     reader, plan = term.reader, term.reader.plan_
     rows = range(len(plan.row_weights))
     weights = np.array([[group.weight for group in plan.groups(r)] for r in rows], float)
-    own, scale = np.einsum("rg,grs->rs", weights, squares), np.ones(squares.shape[1:])
-    if plan.normalises_rows:
-        scale = plan.row_scale(own, squares.sum(axis=0))
+    own, total = np.einsum("rg,grs->rs", weights, squares), squares.sum(axis=0)
+    scale = plan.row_scale(own, total) if plan.normalises_rows else np.ones(own.shape)
     if not reader.normalize:
         return scale / reader.row_mean()
     if isinstance(reader, SequenceFeatures) and term.table is None:

@@ -95,9 +95,7 @@ class WordTable(Short):
 
     def _margins(self, symbols: Symbols) -> np.ndarray:
         margins, own, total = self._scores(symbols)
-        scale = np.ones(own.shape)
-        if self.plan.normalises_rows:
-            scale = self.plan.row_scale(own, total)
+        scale = self.plan.row_scale(own, total) if self.plan.normalises_rows else np.ones(own.shape)
         # not `@`: a matrix product rounds a row differently among other rows, and so the last bit
         # would depend on how many threads share the sequences
         norms = (own * scale**2 * self.plan.row_weights[self.rows]).sum(axis=1)

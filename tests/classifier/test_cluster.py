@@ -7,6 +7,7 @@ import sys
 import threading
 import time
 from functools import partial
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -15,7 +16,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 import mvdfq
 from commands import run
 from mvdfq import SequenceClassifier, SequenceKernel, Spectrum
-from mvdfq._engines.spread import DaskBlocks
+from mvdfq._engines.spread import WAITING, DaskBlocks, run_on_cluster
 from mvdfq.classifier import learning, passes as block_passes
 from mvdfq.gram import plan as plans, tiles
 from mvdfq.terms import pass_solver
@@ -211,3 +212,26 @@ def test_commands_take_a_scheduler(client, tmp_path):
     nobody = ["--scheduler", "tcp://127.0.0.1:9", "-q"]
     _, said = run("gram", data, "-o", tmp_path / "K.npy", *nobody, code=5)
     assert "No Dask scheduler answers at tcp://127.0.0.1:9" in said
+
+
+class FakeClient:
+    """A cluster of one thread that notes which jobs it was given."""
+
+    def __init__(self):
+        self.given = []
+
+    def nthreads(self):
+        return {"worker": 1}
+
+    def submit(self, function, *args, pure):
+        self.given.append(args)
+        return SimpleNamespace(result=partial(function, *args))
+
+
+def test_jobs_of_a_cluster_are_few_at_a_time_and_in_order():
+    client = FakeClient()
+    jobs = ((f"job {i}", i) for i in range(20))
+    for done, pair in enumerate(run_on_cluster(client, lambda i: i * i, jobs)):
+        assert pair == (f"job {done}", done**2)
+        assert len(client.given) == min(done + WAITING + 1, 20)
+    assert done == 19

@@ -18,7 +18,7 @@ from cases import (
 )
 from conftest import size
 from mvdfq import Mismatch, Profile, SequenceFeatures, SequenceKernel, Spatial, Spectrum
-from mvdfq.gram.vocabulary import portions
+from mvdfq.gram.vocabulary import blocks_of, portions
 from naive import kernels as naive
 from twins import as_symbols, fast_features, fast_gram, n_groups, naive_counts
 
@@ -199,6 +199,14 @@ def assert_same_matrix(found, expected):
     assert found.shape == expected.shape
     assert found.indices.dtype == np.int32
     assert_array_equal(found.toarray(), expected.toarray())
+
+
+def test_blocks_hold_as_many_frames_as_allowed():
+    offsets = np.cumsum([0, 3, 4, 0, 9, 1, 1, 0])
+    assert blocks_of(offsets, 8) == [slice(0, 3), slice(3, 4), slice(4, 7)]
+    assert blocks_of(offsets, 0.5) == [slice(i, i + 1) for i in range(7)]
+    assert blocks_of(offsets, 99) == [slice(0, 7)]
+    assert blocks_of(offsets[:1], 8) == []
 
 
 def test_a_limit_below_the_longest_sequence():

@@ -114,6 +114,10 @@ def test_importance_by_terms_and_what_is_refused(clf):
             clf.importance(X, y, by=by)
     with pytest.raises(ValueError, match="classes that were learned"):
         clf.importance(X, ["z"] * 12)
+    with pytest.raises(ValueError, match="y must have 12 entries, got 3"):
+        clf.importance(X, y[:3])
+    with pytest.raises(ValueError, match="y should be a 1d array"):
+        clf.importance(X)
     assert "lost without it, on" in str(clf.importance())
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from scipy.special import expit, softmax
 from sklearn import config_context
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from mvdfq._engines.choice import current_engine, engine_of
 from mvdfq._utils.checks import check_entries, check_whole
@@ -516,7 +516,7 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
                 raise AttributeError(f"The importance is not known: {problem}; {hint}.")
             source = "the training sequences themselves, which flatters"
         else:
-            y = np.asarray(y)
+            y = column_or_1d(y)
             groups, codes = check_groups(groups, len(y)), codes_of(y, self.classes_.tolist())
             read, source = self.sum_.read(self.varying(X)), counted(len(y), "sequence")
             check_entries(len(read[0]), y=y)

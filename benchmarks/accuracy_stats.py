@@ -1,4 +1,4 @@
-"""Scores of probabilities; ranks, pairs of methods and corrected p-values of a table.
+"""Ranks, pairs of methods and corrected p-values of a table.
 
 A table has one line per set and one column per method.
 """
@@ -17,22 +17,6 @@ class Pair(NamedTuple):
     second: int
     counts: tuple[int, int, int]
     p: float
-
-
-def log_loss(probabilities, codes):
-    """Return the mean of the negative logarithms of the probabilities of the true classes."""
-    return float(-np.log(np.maximum(probabilities[np.arange(len(codes)), codes], 1e-15)).mean())
-
-
-def calibration_error(probabilities, codes, n_bins=10):
-    """Return by how much the probability of the predicted class misses its accuracy.
-
-    Cases are cut into bins of equal width by that probability; the error is the mean over cases
-    of the difference between mean probability and accuracy in their bin.
-    """
-    sure, right = probabilities.max(axis=1), probabilities.argmax(axis=1) == codes
-    bins = np.minimum((sure * n_bins).astype(int), n_bins - 1)
-    return float(np.abs(np.bincount(bins, sure - right)).sum() / len(codes))
 
 
 def mean_ranks(values):

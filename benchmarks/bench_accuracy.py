@@ -29,8 +29,9 @@ from time import perf_counter, process_time
 import numpy as np
 from accuracy_methods import VARIANTS, method
 from accuracy_show import show
-from accuracy_stats import calibration_error, log_loss
 from accuracy_tasks import LETTERS, letters, tasks
+
+from mvdfq.evaluation.measures import honesty_of
 
 RESULTS = Path(__file__).parent / "results" / "accuracy.csv"
 KEYS = ["set", "split", "method"]
@@ -76,7 +77,7 @@ def probability_scores(model, X, y):
     if not hasattr(model, "predict_proba"):
         return []
     codes, probabilities = np.searchsorted(model.classes_, y), model.predict_proba(X)
-    return [log_loss(probabilities, codes), calibration_error(probabilities, codes)]
+    return list(honesty_of(probabilities, codes).values())
 
 
 def stored():

@@ -20,6 +20,7 @@ import numpy as np
 from archives import load_uea, uea_names
 
 import mvdfq
+from mvdfq.evaluation.measures import honesty_of
 from mvdfq.terms import svm
 
 RESULTS = Path(__file__).parent / "results" / "probabilities.csv"
@@ -40,12 +41,6 @@ def drawn(y, n_cases, seed):
     return (train[:0], test[:0]) if few else (train, rng.permutation(test)[:MOST_TESTED])
 
 
-def log_loss(model, probabilities, y):
-    """Return the mean of the negative logarithms of the probabilities of the labels."""
-    right = probabilities[np.arange(len(y)), np.searchsorted(model.classes_, y)]
-    return float(-np.log(right).mean())
-
-
 def losses(X, y, X_test, y_test):
     """Return the three losses of one case; both temperatures come from one fit."""
     believed = []
@@ -57,11 +52,12 @@ def losses(X, y, X_test, y_test):
     trust = svm._trust
     with patch.object(svm, "_trust", full):
         model = mvdfq.SequenceClassifier("fast").fit(X, y)
+    codes = np.searchsorted(model.classes_, y_test)
     shares = np.tile(model.class_shares_, (len(y_test), 1))
     answers = [shares, model.predict_proba(X_test)]
     model.temperature_ *= believed[0] if believed else 1.0  # no inner folds, no temperature
     answers.append(model.predict_proba(X_test))
-    return [log_loss(model, probabilities, y_test) for probabilities in answers]
+    return [honesty_of(probabilities, codes)["log_loss"] for probabilities in answers]
 
 
 def measure(X, y, n_cases, labels, seed):

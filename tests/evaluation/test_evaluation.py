@@ -8,11 +8,14 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import roc_auc_score
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.svm import LinearSVC
 
 import mvdfq
 from mvdfq.evaluation import Evaluation, Fold, evaluate, evaluate_fitted, folds_of, roc50
-from mvdfq.evaluation.measures import share_interval
-from naive import kernels as naive
+from mvdfq.evaluation.measures import honesty_of, share_interval
+from naive import kernels as naive, pages as naive_pages
 
 # The confusion matrix of algorithms.md 7.2 and what follows from it.
 CONFUSION = np.array([[8, 1, 1], [2, 6, 2], [0, 4, 6]])
@@ -301,6 +304,59 @@ def test_rankings_are_pooled_so_that_a_fold_may_lack_a_class():
     assert area == roc_auc_score([0, 1, 0, 1, 0, 0], [0, 1, 2, 3, 0, 1])
     assert Evaluation("group", [0, 1], [one]).two_classes["roc_auc"] is None
     assert Evaluation("group", [0, 1, 2], [both]).two_classes == {}
+
+
+def test_scores_of_probabilities_by_worked_numbers():
+    p, codes = np.array([[0.75, 0.25], [0.95, 0.05], [0.35, 0.65]]), np.array([0, 0, 0])
+    # every case has a bin of its own: right by .75, right by .95, wrong by .65
+    found = honesty_of(p, codes)
+    assert found["log_loss"] == pytest.approx(-np.log(0.75 * 0.95 * 0.35) / 3)
+    assert found["calibration_error"] == pytest.approx((0.25 + 0.05 + 0.65) / 3)
+    # one bin: the mean probability is .8, and half of the cases are right
+    one = np.array([[0.85, 0.15], [0.81, 0.19]])
+    assert honesty_of(one, np.array([0, 1]))["calibration_error"] == pytest.approx(0.33)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_scores_of_probabilities_against_their_slow_twins(seed):
+    rng = np.random.default_rng(seed)
+    p = rng.dirichlet([0.4] * (2 + seed % 3), size=40)
+    p[:2] = np.eye(p.shape[1])[0]  # quite sure, and once quite wrong
+    truth = rng.integers(0, p.shape[1], size=40)
+    twins = [naive_pages.log_loss, naive_pages.calibration_error]
+    expected = [twin(p.tolist(), truth.tolist()) for twin in twins]
+    assert_allclose([*honesty_of(p, truth).values()], expected, rtol=1e-6)
+
+
+def test_an_evaluation_scores_the_probabilities_of_all_classes():
+    X, y = mvdfq.make_autoregressive(45, 2, 30, n_classes=3, random_state=3)
+    clf = mvdfq.SequenceClassifier("fast", C=1)
+    split = np.repeat(["train", "test"], [30, 15])
+    split[y == 2] = "test"  # a class that training lacks has the probability 0
+    with pytest.warns(UserWarning, match="lacks a class"):
+        result = evaluate(clf, X, y, protocol="split", split=split)
+    train, test = (np.flatnonzero(split == part) for part in ("train", "test"))
+    chances = clf.fit([X[i] for i in train], y[train]).predict_proba([X[i] for i in test])
+    full = np.column_stack([chances, np.zeros(len(test))])
+    plain = result.to_dict()
+    for key, value in honesty_of(full, y[test]).items():
+        assert plain[key] == pytest.approx(value)
+    rows = result.per_sequence
+    assert np.mean([row["log_loss"] for row in rows]) == pytest.approx(plain["log_loss"])
+    assert_allclose([row["probability"] for row in rows], chances.max(axis=1))
+    fitted = mvdfq.evaluation.evaluate_fitted(clf, [X[i] for i in test], y[test].astype(str))
+    assert fitted.to_dict()["log_loss"] == pytest.approx(plain["log_loss"])
+
+
+def test_classifiers_of_scikit_learn_may_lack_decision_values_or_probabilities():
+    X, y = mvdfq.make_autoregressive(30, 2, 30, random_state=3)
+    counts = mvdfq.DirectQuantizer(4), mvdfq.SequenceFeatures(mvdfq.Spectrum(2))
+    near = evaluate(make_pipeline(*counts, KNeighborsClassifier()), X, y, protocol="3-fold")
+    assert near.to_dict()["log_loss"] > 0
+    assert near.two_classes["roc_auc"] is None
+    linear = evaluate(make_pipeline(*counts, LinearSVC()), X, y, protocol="3-fold")
+    assert linear.to_dict()["log_loss"] is None
+    assert "log_loss" not in linear.per_sequence[0]
 
 
 class Guesses(ClassifierMixin, BaseEstimator):

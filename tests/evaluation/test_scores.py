@@ -1,5 +1,6 @@
 """What evaluations show: figures agree with counts, groups are apart, training data are named."""
 
+import csv
 import json
 import re
 
@@ -63,6 +64,23 @@ def test_the_same_accuracy_stands_everywhere(made):
     assert low <= hits / n <= high
     assert f"{low:.2%} to {high:.2%}, t interval over 5 groups" in out
     assert report["verdict"]["interval_name"] == "t interval over 5 groups"
+
+
+@pytest.mark.slow
+def test_the_same_scores_of_probabilities_stand_everywhere(made, data):
+    out, _, plain, report = made
+    table, _ = run("evaluate", data / "made.csv", "--preset", "fast", "--format", "csv", "-q")
+    lines = list(csv.DictReader(table.splitlines()))
+    losses = [float(line["log_loss"]) for line in lines]
+    assert np.mean(losses) == pytest.approx(plain["log_loss"], rel=1e-4)
+    assert f"log loss           {plain['log_loss']:.4f}" in out
+    assert f"{plain['calibration_error']:.2%}, expected" in out
+    for key in ("log_loss", "calibration_error"):
+        assert report["verdict"][key] == pytest.approx(plain[key], rel=1e-4)
+    error = report["trust"]["calibration_error"]
+    assert error == pytest.approx(plain["calibration_error"], rel=1e-4)
+    sure = np.array([float(line["probability"]) for line in lines])
+    assert ((sure > 0.5) & (sure <= 1)).all()
 
 
 def test_the_largest_class_is_counted_over_all_test_parts(made):

@@ -73,3 +73,18 @@ def logo(aligned, alphabet):
                 pile[letter] = bits * share
         piles.append(pile)
     return piles
+
+
+def log_loss(probabilities, truth):
+    """Mean surprise: minus the logarithm of the probability of the true class, at least 1e-15."""
+    return sum(
+        -math.log(max(p[c], 1e-15)) for p, c in zip(probabilities, truth, strict=True)
+    ) / len(truth)
+
+
+def calibration_error(probabilities, truth, n_bins=10):
+    """Mean over cases of the gap between mean confidence and accuracy of the bin of the case."""
+    sure = [max(p) for p in probabilities]
+    right = [p.index(max(p)) == c for p, c in zip(probabilities, truth, strict=True)]
+    gaps = [n * abs(mean - share) for n, mean, share in calibration(sure, right, n_bins)]
+    return sum(gaps) / len(truth)

@@ -294,6 +294,9 @@ def _measures(plain: dict[str, Any], settings: dict[str, Any]) -> dict[str, str]
         "F1": f"{plain['f1_mean_of_classes']:.4f}, mean of classes; "
         f"{plain['f1_of_mean_precision_and_recall']:.4f}, of mean precision and recall",
     }
+    if plain["log_loss"] is not None:
+        facts["log loss"] = f"{plain['log_loss']:.4f}"
+        facts["calibration error"] = f"{plain['calibration_error']:.2%}, expected, over 10 bins"
     if "model" in settings:
         facts["protocol"] = f"model {settings['model']}, {counted(plain['n'], 'test sequence')}"
     if len(plain["folds"]) == 1:

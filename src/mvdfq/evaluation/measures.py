@@ -1,4 +1,4 @@
-"""Confidence intervals of shares, and how well decision values rank the members of two classes."""
+"""Intervals of shares, scores of probabilities, and how well decision values rank two classes."""
 
 from typing import Any
 
@@ -65,6 +65,25 @@ def interval_name(n_sequences: int, groups: Any = None) -> str:
         return f"t interval over {n_groups} groups"
     ending = " of one group" if n_groups else ""
     return f"Wilson interval over {counted(n_sequences, 'sequence')}{ending}"
+
+
+def honesty_of(probabilities: Any, codes: Any) -> dict[str, float | None]:
+    """Return log loss and expected calibration error; None without probabilities.
+
+    The calibration error is the mean over cases of the difference between mean probability and
+    accuracy, in ten bins of equal width by the largest probability.
+
+    >>> round(honesty_of(np.array([[0.85, 0.15], [0.81, 0.19]]), [0, 1])["calibration_error"], 6)
+    0.33
+    """
+    if probabilities is None:
+        return {"log_loss": None, "calibration_error": None}
+    sure, right = probabilities.max(axis=1), probabilities.argmax(axis=1) == codes
+    bins = np.minimum((sure * 10).astype(int), 9)
+    gaps = np.abs(np.bincount(bins, sure - right)) / len(codes)
+    # a class that training lacks has the probability 0
+    losses = -np.log(np.maximum(probabilities[np.arange(len(codes)), codes], 1e-15))
+    return {"log_loss": float(losses.mean()), "calibration_error": float(gaps.sum())}
 
 
 def ranking_of(truth: Any, scores: Any) -> dict[str, float | None]:

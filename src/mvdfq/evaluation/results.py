@@ -8,7 +8,13 @@ import numpy as np
 from sklearn.metrics import confusion_matrix, precision_recall_fscore_support
 
 from mvdfq._utils.short import Short, counted, table
-from mvdfq.evaluation.measures import interval_name, ranking_of, share_interval
+from mvdfq.evaluation.measures import honesty_of, interval_name, ranking_of, share_interval
+
+
+def codes_of(values: np.ndarray, labels: Sequence[Any]) -> np.ndarray:
+    """Return the places of values among the labels."""
+    places = {label: place for place, label in enumerate(labels)}
+    return np.array([places[value] for value in values.tolist()], np.int64)
 
 
 @dataclass(frozen=True, repr=False)
@@ -21,6 +27,7 @@ class Fold(Short):
     truth: np.ndarray
     predicted: np.ndarray
     scores: np.ndarray | None = None  # decision values, if the classifier says them
+    probabilities: Any = None  # of the classes of the evaluation, if the classifier says them
 
     @property
     def accuracy(self) -> float:
@@ -86,6 +93,12 @@ class Evaluation(Short):
         return self.truth == self.predicted
 
     @property
+    def probabilities(self) -> np.ndarray | None:
+        """Probabilities of `labels`, one test part after the other; None without probabilities."""
+        parts = [fold.probabilities for fold in self.folds if fold.probabilities is not None]
+        return np.concatenate(parts) if len(parts) == len(self.folds) else None
+
+    @property
     def seeds(self) -> list[int]:
         """The seeds; every seed predicts the same sequences again."""
         return sorted({fold.seed for fold in self.folds})
@@ -136,7 +149,7 @@ class Evaluation(Short):
 
     @property
     def per_sequence(self) -> list[dict[str, Any]]:
-        """Name, group, true and predicted class of every prediction, in the order of the folds."""
+        """Name, group, classes, probability and loss of every prediction, fold by fold."""
         rows = []
         for fold in self.folds:
             parts = (part.tolist() for part in (fold.test, fold.truth, fold.predicted))
@@ -145,6 +158,11 @@ class Evaluation(Short):
                 row = {"name": self.names[i] if len(self.names) else str(i), **group}
                 row |= {"true": str(true), "predicted": str(answer), "right": true == answer}
                 rows.append(row | {"fold": fold.name, "seed": fold.seed})
+        if (known := self.probabilities) is not None:
+            codes = (codes_of(part, self.labels) for part in (self.truth, self.predicted))
+            for row, p, true, said in zip(rows, known, *codes, strict=True):
+                loss = honesty_of(p[np.newaxis], [true])["log_loss"]
+                row.update(probability=float(p[said]), log_loss=loss)
         return rows
 
     @property
@@ -233,6 +251,7 @@ class Evaluation(Short):
             "mean_over_folds": self.mean_over_folds,
             "std_over_folds": self.spread,
             "balanced_accuracy": self.balanced_accuracy,
+            **honesty_of(self.probabilities, codes_of(self.truth, self.labels)),
             "f1_mean_of_classes": mean_f1,
             "f1_of_mean_precision_and_recall": harmonic_f1,
             "seeds": self.seeds,

@@ -16,7 +16,7 @@ from mvdfq._utils.errors import ParameterError, Sentence
 from mvdfq._utils.short import counted
 from mvdfq._utils.threads import Report
 from mvdfq.evaluation.protocols import can_be_apart, folds_of, shuffles, usual_protocol
-from mvdfq.evaluation.results import Evaluation, Fold
+from mvdfq.evaluation.results import Evaluation, Fold, codes_of
 from mvdfq.terms.validation import check_groups
 
 # Name, seed, training indices and test indices of a fold.
@@ -112,7 +112,7 @@ def evaluate(
         options = {} if inner is None or not takes_groups else {"groups": inner}
         clf = clone(estimator).fit(_take(X, train), y[train], **options)
         part = _take(X, test)
-        result.folds.append(Fold(name, seed, test, y[test], *answers(clf, part)))
+        result.folds.append(Fold(name, seed, test, y[test], *answers(clf, part, labels)))
         if visit is not None:
             visit(clf, part, result.folds[-1], train)
         if progress is not None:
@@ -120,13 +120,25 @@ def evaluate(
     return result
 
 
-def answers(clf: Any, X: Any) -> tuple[np.ndarray, np.ndarray | None]:
-    """Return the predictions and, if they are known, the decision values."""
+def answers(clf: Any, X: Any, labels: list[Any]) -> tuple[np.ndarray, Any, Any]:
+    """Return the predictions and, if known, decision values and the probabilities of `labels`."""
     best = getattr(clf, "best_estimator_", clf)
     if hasattr(best, "problems_"):  # a classifier of ours: it reads the sequences once
         scores = best.decision_function(X)
-        return best.classes_[best.problems_.predicted(scores)], scores
-    return clf.predict(X), clf.decision_function(X) if len(clf.classes_) == 2 else None
+        chances: Any = aligned(best.probabilities(scores), best.classes_, labels)
+        return best.classes_[best.problems_.predicted(scores)], scores, chances
+    can_rank = len(clf.classes_) == 2 and hasattr(clf, "decision_function")
+    scores = clf.decision_function(X) if can_rank else None
+    can_guess = hasattr(clf, "predict_proba")
+    chances = aligned(clf.predict_proba(X), clf.classes_, labels) if can_guess else None
+    return clf.predict(X), scores, chances
+
+
+def aligned(values: np.ndarray, classes: np.ndarray, labels: list[Any]) -> np.ndarray:
+    """Return one column per label from one column per class; 0 for a label that is no class."""
+    full = np.zeros((len(values), len(labels)))
+    full[:, codes_of(classes, labels)] = values
+    return full
 
 
 def evaluate_fitted(clf: Any, X: Any, y: Any, groups: Any = None) -> Evaluation:
@@ -145,14 +157,15 @@ def evaluate_fitted(clf: Any, X: Any, y: Any, groups: Any = None) -> Evaluation:
     True
     """
     y, classes = np.asarray(y), clf.classes_
-    predicted, scores = answers(clf, X)
+    predicted, scores, chances = answers(clf, X, classes.tolist())
     check_entries(len(predicted), y=y)
     # a CSV file gives the class 1 as a number, a folder as text
     if y.dtype.kind != classes.dtype.kind:
         y, classes, predicted = y.astype(str), classes.astype(str), predicted.astype(str)
     new = sorted(set(y.tolist()) - set(classes.tolist()))
-    fold = Fold("test", 0, np.arange(len(y)), y, predicted, scores)
     labels = [*classes.tolist(), *new]
+    chances = None if chances is None else aligned(chances, classes, labels)
+    fold = Fold("test", 0, np.arange(len(y)), y, predicted, scores, chances)
     return Evaluation("saved model", labels, [fold], check_groups(groups, len(y)))
 
 

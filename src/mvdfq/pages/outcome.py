@@ -10,6 +10,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
+from mvdfq.evaluation.measures import honesty_of
 from mvdfq.io.dataset import Dataset
 from mvdfq.io.inspection import differ, equal_sequences, frame_shares, idle_frames
 from mvdfq.pages.run import Run
@@ -88,16 +89,14 @@ def trust(run: Run) -> dict[str, Any]:
     sure, right = run.confidence, run.truth == run.predicted
     order = np.argsort(sure, kind="stable")
     wrong = order[~right[order]][::-1]
-    bins = _calibration(run)
-    gaps = [b["n"] * abs(b["confidence"] - b["accuracy"]) for b in bins]
     # the accuracy if the doubtful sequences are left out, in steps of a tenth
     n, ordered = len(order), right[order]
     starts = [n * tenth // 10 for tenth in range(10)]
     coverage = [{"left_out": k / 10, "accuracy": float(ordered[start:].mean())}
                 for k, start in enumerate(starts)]  # fmt: skip
     return {
-        "bins": bins,
-        "calibration_error": float(sum(gaps) / len(sure)),
+        "bins": _calibration(run),
+        "calibration_error": honesty_of(run.probabilities, run.truth)["calibration_error"],
         "least_sure": order[:LISTED].tolist(),
         "confidently_wrong": wrong[:LISTED].tolist(),
         "without_doubtful_tenth": {"accuracy": coverage[1]["accuracy"], "n": n - starts[1]},

@@ -194,7 +194,7 @@ def fitted_run(
     test = np.arange(n, len(X))
     # the sequences may have classes that the classifier does not know
     labels = np.unique(np.concatenate([clf.classes_, y])).tolist()
-    fold = Fold("test", 0, test, y[test], *answers(clf, X[test]))
+    fold = Fold("test", 0, test, y[test], *answers(clf, X[test], labels))
     recorder, protocol = Recorder(), "split" if n else "fitted classifier"
     recorder(clf, X[test], fold, np.arange(n))
     result = Evaluation(protocol, labels, [fold], check_groups(groups, len(X)))

@@ -1,7 +1,7 @@
 """The run that a report is about: folds, predictions, and the classifiers that made them."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -10,7 +10,7 @@ from sklearn.base import clone
 
 from mvdfq._engines.choice import engine_of
 from mvdfq.classifier.similarity import all_points, points_of
-from mvdfq.evaluation import Evaluation, Fold, useful_groups
+from mvdfq.evaluation import Evaluation, Fold, aligned, codes_of, useful_groups
 from mvdfq.evaluation.measures import share_interval
 from mvdfq.sequences import check_sequences
 from mvdfq.terms.validation import check_groups
@@ -42,25 +42,23 @@ def unit_of(name: str) -> str | None:
 class Recorder:
     """Keeps what a report needs of every fold; an argument `visit` of `mvdfq.evaluate`."""
 
-    probabilities: list[np.ndarray] = field(default_factory=list)
     p_values: list[np.ndarray | None] = field(default_factory=list)
     classes: list[np.ndarray] = field(default_factory=list)
     trains: list[np.ndarray] = field(default_factory=list)
     kept: dict[int, Any] = field(default_factory=dict)
 
     def __call__(self, clf: Any, X: Any, fold: Fold, train: np.ndarray) -> None:
-        """Note the probabilities and p values of one fold, given classifier and test part."""
+        """Note the p values of one fold, given classifier and test part."""
         clf = getattr(clf, "best_estimator_", clf)
         if len(self.kept) < MOST_KEPT:
             self.kept[len(self.trains)] = clf
-        decision = clf.decision_function(X) if fold.scores is None else fold.scores
-        self.probabilities.append(clf.probabilities(decision))
         self.p_values.append(None)
         if clf.calibration_ is not None:  # p values without deciding again
             # a sequence without any known word gets the shares of the classes as probabilities
-            lost = np.isclose(self.probabilities[-1], clf.class_shares_, 1e-9, 1e-12).all(axis=1)
+            chances = clf.probabilities(fold.scores)
+            lost = np.isclose(chances, clf.class_shares_, 1e-9, 1e-12).all(axis=1)
             with engine_of(clf):
-                self.p_values[-1] = clf._doubt(clf._read(X), decision, lost)
+                self.p_values[-1] = clf._doubt(clf._read(X), fold.scores, lost)
         self.classes.append(clf.classes_)
         self.trains.append(train)
 
@@ -102,12 +100,14 @@ class Run:
         self.tested = np.concatenate([fold.test for fold in self.folds])
         self.judged_place = {int(i): place for place, i in enumerate(self.tested)}
         self.fold_of = np.repeat(np.arange(self.n_folds), [len(f.test) for f in self.folds])
-        self.truth = self._codes([fold.truth for fold in self.folds])
-        self.predicted = self._codes([fold.predicted for fold in self.folds])
-        self.probabilities = self._by_class(self.recorder.probabilities)
+        first = replace(evaluation, folds=self.folds)
+        self.truth = codes_of(first.truth, self.labels)
+        self.predicted = codes_of(first.predicted, self.labels)
+        self.probabilities = np.asarray(first.probabilities)
         self.confidence = self.probabilities[np.arange(len(self.predicted)), self.predicted]
-        p_values = self.recorder.p_values[: self.n_folds]
-        self.p_values = None if any(p is None for p in p_values) else self._by_class(p_values)
+        recorded = zip(recorder.p_values, recorder.classes, self.folds, strict=False)
+        known = [aligned(p, of, self.labels) for p, of, _ in recorded if p is not None]
+        self.p_values = np.concatenate(known) if len(known) == self.n_folds else None
 
     def interval_of(self, places: np.ndarray) -> list[float]:
         """Return the 95 % interval of the share of right predictions among some judged ones."""
@@ -126,7 +126,7 @@ class Run:
 
     def known_classes(self, f: int) -> np.ndarray:
         """Return the codes of the classes that the classifier of fold `f` knows."""
-        return self._codes([self.recorder.classes[f]])
+        return codes_of(self.recorder.classes[f], self.labels)
 
     @property
     def knows_training(self) -> bool:
@@ -155,16 +155,3 @@ class Run:
         """Which sequences of `X` each fold learned from, (n_folds, n_sequences)."""
         trains = self.recorder.trains[: self.n_folds]
         return np.array([np.isin(np.arange(len(self.X)), train) for train in trains])
-
-    def _by_class(self, recorded: list[Any]) -> np.ndarray:
-        """Return what the folds say of their classes, (n_judged, n_classes)."""
-        parts = []
-        for values, classes in zip(recorded, self.recorder.classes, strict=False):
-            full = np.zeros((len(values), len(self.labels)))
-            full[:, self._codes([classes])] = values  # a fold may miss a class
-            parts.append(full)
-        return np.concatenate(parts[: self.n_folds])
-
-    def _codes(self, labels: list[np.ndarray]) -> np.ndarray:
-        code = {label: c for c, label in enumerate(self.labels)}
-        return np.array([code[label] for part in labels for label in part.tolist()], np.int64)

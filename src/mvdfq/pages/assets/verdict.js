@@ -78,6 +78,7 @@ function facts(v, about) {
     ["protocol", `${protocol}; ${plural(v.n_folds, "fold")}${seeds}`],
     ["command", about.command && h("code", {}, about.command)],
     ["mean over folds", v.n_folds > 1 && `accuracy ${percent(v.mean_over_folds)}, standard deviation ${percent(v.std_over_folds)}`],
+    ["probabilities", `log loss ${number(v.log_loss)}, expected calibration error ${percent(v.calibration_error)}`],
     ["F1", `${number(v.f1_mean_of_classes)} (mean of classes)`],
     ["version", `mvdfq ${about.version}`],
     ["classifier", h("code", {}, about.classifier)],

@@ -175,7 +175,7 @@ def _check_values(term: Any, rows: np.ndarray) -> None:
     require_equal(len(values), len(firsts), wanted)
     for first, weights in zip(firsts, values, strict=True):
         shape = int(first[-1]), len(plan.cells), term.intercepts.size
-        check_array(weights, "values", shape, np.float32)
+        check_array(weights, "values", shape, np.float32, low=-np.inf)
 
 
 def _check_filter_bank(value: Any) -> None:
@@ -193,7 +193,7 @@ def _check_filter_bank(value: Any) -> None:
     fits = shape[1] <= MOST_THRESHOLDS
     require(fits, f"filters must have at most {MOST_THRESHOLDS} thresholds, got {shape[1]}")
     words = shape[0] * shape[1], N_WORDS
-    require_array(value, "weights", (*words, None), np.float32)
+    require_array(value, "weights", (*words, None), np.float32, low=-np.inf)
     check_shares(value.means, "means", (*words, None))
     check_shares(value.spreads, "spreads", words)
 

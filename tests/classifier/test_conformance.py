@@ -1,6 +1,7 @@
 """The classifiers are natives of scikit-learn: its own checks, and what those do not reach."""
 
 import pickle
+import warnings
 from collections import Counter
 from copy import deepcopy
 from dataclasses import dataclass
@@ -559,3 +560,15 @@ def test_collections_of_aeon_go_in_as_they_are():
     fitted = quick().fit(X, y)
     assert fitted.classes_.tolist() == sorted(set(y))
     assert fitted.score(*datasets.load_basic_motions(split="test")) > 0.7
+
+
+def test_another_sampling_rate_is_warned_of():
+    X, y = make_autoregressive(20, 2, 40, random_state=0)
+    slow, fast = (check_sequences(X).with_fields(sampling_rate=rate) for rate in (50.0, 100.0))
+    clf = SequenceClassifier("fast", C=1).fit(slow, y)
+    with pytest.warns(UserWarning, match=r"X has 100 frames per second, .* 50; resample=50"):
+        clf.predict(fast)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        clf.predict(slow.with_fields(sampling_rate=53.0))
+        clf.predict(X)  # a rate that is not known may be right

@@ -86,6 +86,15 @@ def test_a_scan_says_what_predict_says_of_each_window(fitted):
     assert [label == "unknown" for label in doubted.labels] == strange.tolist()
 
 
+def test_p_values_too_coarse_for_unknown_are_told(fitted):
+    x, n = np.random.default_rng(0).normal(size=(2, 300)), len(fitted.calibration_.y)
+    least = 1 / (1 + n)  # all classes are small, and are judged together
+    with pytest.warns(UserWarning, match=f"with {n} held-out seq.* pass unknown=0.0"):
+        scan = fitted.scan(x, window=40, step=15, unknown=0.9 * least)
+    assert "unknown" not in scan.labels
+    assert fitted.p_values([x, -x, 0 * x]).min() >= least
+
+
 def test_batches_of_windows_do_not_change_a_scan(fitted, monkeypatch):
     x = np.random.default_rng(0).normal(size=(2, 300))
     whole = fitted.scan(x, 40, 15)

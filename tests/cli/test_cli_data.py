@@ -221,6 +221,7 @@ def test_a_model_remembers_the_columns_of_its_table(long_table, tmp_path):
     assert [row["label"] for row in json.loads(out)] == ["stehen"]
 
 
+@pytest.mark.filterwarnings("default:X has 100 frames per second")
 def test_another_sampling_rate_is_remarked(tmp_path):
     for i in range(8):
         rows = [(t / 50, x, -x) for t, x in enumerate(wave(i))]
@@ -228,7 +229,7 @@ def test_another_sampling_rate_is_remarked(tmp_path):
     run("train", tmp_path / "data", "-o", tmp_path / "m.mvdfq", "-q", "--n-jobs", 1)
     new = spread(tmp_path / "new.csv", [("time", "x", "y"), *((t / 2, x, y) for t, x, y in rows)])
     _, err = run("predict", tmp_path / "m.mvdfq", new, "--n-jobs", 1)
-    assert "the training data have 50 rows per second, these data 100; --resample 50" in err
+    assert "X has 100 frames per second, the training data have 50; --resample 50" in err
     _, err = run("predict", tmp_path / "m.mvdfq", path, "--n-jobs", 1)
     assert "training data have" not in err
 

@@ -114,3 +114,15 @@ def test_letters_that_may_be_put_in():
         assert Strand.of(mvdfq.io.both_strands([text])) == Strand(text, joined=True)
     with pytest.raises(ValueError, match="one string of letters"):
         Strand.of(mvdfq.check_sequences([[[1.0, 2.0]]]))
+
+
+@pytest.mark.filterwarnings("default:.* did not occur in training")
+def test_strange_letters_are_warned_of_once(folder, tmp_path):
+    text = mvdfq.io.read(folder / "some.fa").X[1]
+    (tmp_path / "rna.fa").write_text(f">d1\n{text.replace('T', 'U')}\n")
+    _, err = run("mutate", folder / "one.mvdfq", tmp_path / "rna.fa")
+    assert err.count("did not occur in training") == 1
+    assert "('U') in 1 of 1 sequence" in err
+    clf = mvdfq.load(folder / "one.mvdfq")  # letters that a variant brings are told, too
+    with pytest.warns(UserWarning, match=r"1 symbol \('Q'\)"):
+        clf.mutate(text, [(0, text[0], "Q")])

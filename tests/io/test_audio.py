@@ -661,6 +661,21 @@ def test_metadata_names_groups_in_other_words(classes, name):
     assert f"group: column {name!r} of metadata.csv" in data.remarks
 
 
+def test_metadata_names_files_and_labels_in_other_words(classes):
+    table(classes, f"Path;class;who\n{GOOD.replace(',', ';')}")
+    data = read_audio(classes)
+    assert data.y.tolist() == ["h", "h", "l", "l"]
+    told = ["file_name: column 'Path' of metadata.csv", "label: column 'class' of metadata.csv"]
+    assert list(data.remarks)[:2] == told
+    # labels that come from elsewhere go before; the same table with columns that have any name
+    table(classes, f"Path;genre;who\n{GOOD.replace(',', ';')}")
+    with pytest.raises(ReadError, match=r"no column 'label'; .* and label=NAME read other"):
+        read(classes)
+    named = read(classes, labels=classes / "metadata.csv", label="genre", group="who")
+    assert named.y.tolist() == ["h", "h", "l", "l"]
+    assert named.groups.tolist() == ["a", "b", "a", "b"]
+
+
 def test_sound_that_the_table_does_not_list_is_told(classes):
     write(classes / "stray.wav")
     (classes / "low/cover.jpg").write_bytes(b"a picture")
@@ -706,7 +721,10 @@ def test_faulty_line_of_the_table_is_numbered(classes, line, problem):
     ("text", "problem"),
     [
         ("", "line 1: there is no column 'file_name'"),
-        ("name;label\n", "line 1: there is no column 'file_name'; the columns are file_name,label"),
+        (
+            "id;label\n",
+            "line 1: there is no column 'file_name'; found 'id', 'label'",
+        ),
         ("file_name,group\n", "line 1: there is no column 'label'"),
         ("file_name,label\n\xe9,l\n", "line 2: expected a file .* found '\xe9'"),
         ("file_name,label\n", "holds no sound files"),

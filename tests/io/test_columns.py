@@ -101,7 +101,9 @@ def test_a_comma_in_a_table_with_decimal_points_is_refused(tmp_path):
             read(write(tmp_path, text))
 
 
-@pytest.mark.parametrize("cell", ["1%", "20 °C", "$3", "1 234", "1'234", "1,234,567", "1_0"])
+@pytest.mark.parametrize(
+    "cell", ["1%", "20 °C", "$3", "1 234", "1'234", "1,234,567", "1_0", "9.8 m/s²"]
+)
 def test_what_is_nearly_a_number_is_no_category(tmp_path, cell):
     path = write(tmp_path, f"id;x;y\na;{cell};1\na;{cell};2\nb;{cell};3\nb;{cell};4\n")
     with pytest.raises(ReadError, match=r"line 2: column 'x': .* is not a number; write numbers"):
@@ -111,9 +113,31 @@ def test_what_is_nearly_a_number_is_no_category(tmp_path, cell):
     assert data.X.symbolic == (True, False)
 
 
+@pytest.mark.parametrize("word", ["None", "-", "n.a."])
+def test_a_word_among_numbers_may_be_missing(tmp_path, word):
+    path = write(tmp_path, f"id,x,y\na,{word},1\na,2.5,2\nb,3.5,3\nb,4.5,4\n")
+    with pytest.raises(ReadError, match=rf"line 2: column 'x': '{word}' .* missing='{word}'"):
+        read(path)
+    assert np.isnan(read(path, missing=word).X.data[0, 0])
+
+
+def test_large_values_that_do_not_rise_are_no_times(tmp_path):
+    rows = [f"{i},{t},{1e9 + (7 * t + i) % 5},{15e8 + t}" for i in range(2) for t in range(6)]
+    data = read(write(tmp_path, "\n".join(["id,time,x,logged", *rows])))
+    assert data.X.channel_names == ("x",)  # a second clock is no channel
+    assert data.X.data.min() == 1e9
+
+
+def test_labels_may_be_called_targets(tmp_path):
+    data = read(write(tmp_path, "id,x,target,person\na,1,u,p\na,2,u,p\nb,3,v,q\nb,4,v,q\n"))
+    assert [data.y.tolist(), data.groups.tolist()] == [["u", "v"], ["p", "q"]]
+
+
 def test_words_are_told(tmp_path):
     data = read(write(tmp_path, "id,x,s\na,1,5 kg\na,2,6 kg\nb,3,5 kg\nb,3,6 kg\n"))
     assert "'s' holds words, which are read as categories" in in_words(data)
+    path = write(tmp_path, "id,x,s\na,1,infrared\na,2,1%\nb,3,off\nb,3,info\n")
+    assert read(path).X.symbolic == (False, True)
 
 
 @pytest.mark.parametrize("number", [9007199254740993, -9007199254740993])

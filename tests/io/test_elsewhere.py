@@ -272,7 +272,7 @@ def test_units_tell_the_time_in_any_language(tmp_path):
 def test_a_broken_row_is_not_a_row_of_units(tmp_path):
     path = tmp_path / "a.csv"
     path.write_text("id,time,x\na,0,bad\na,1,2\na,2,3\n")
-    with pytest.raises(ReadError, match="line 3: column 'x': the number '2' among words"):
+    with pytest.raises(ReadError, match=r"line 2: column 'x': 'bad' .*missing='bad'"):
         read(path)
 
 
@@ -544,6 +544,12 @@ def test_files_for_a_model(tmp_path, model):
     assert mvdfq.predict_files(tmp_path / "again.mvdfq", paths[0])
     with pytest.raises(ReadError, match=r"there is no such file|no such file"):
         mvdfq.predict_files(model, tmp_path / "nothing.wav")
+    (tmp_path / "notes.py").write_text("import numpy, scipy\nx = 1, 2\n")
+    with pytest.raises(ReadError, match=r"notes\.py: is damaged or not sound"):
+        mvdfq.predict_files(model, tmp_path / "notes.py")
+    (tmp_path / "data.h5").write_bytes(b"\x89HDF")
+    with pytest.raises(ReadError, match=r"\.h5 files are not read; convert"):
+        mvdfq.predict_files(model, tmp_path / "data.h5")
 
 
 @pytest.mark.slow
@@ -551,7 +557,7 @@ def test_evaluate_lists_the_files(tmp_path, model):
     out, _ = run("evaluate", tmp_path, "--recipe", "telephone", "--format", "csv", "-q",
                  "--group-pattern", r"(\d)\.wav")  # fmt: skip
     head, *rows = out.splitlines()
-    assert head == "name,group,true,predicted,right,fold,seed"
+    assert head == "name,group,true,predicted,right,fold,seed,probability,log_loss"
     assert len(rows) == 8
     assert {row.split(",")[0] for row in rows} >= {"tone/0.wav", "noise/3.wav"}
     out, _ = run("evaluate", tmp_path, "--model", model, "--format", "csv", "-q")

@@ -102,6 +102,7 @@ def test_nested_frames():
         assert data.X.lengths.tolist() == [2, 3]
         assert data.X.channel_names == ("x", "y")
         assert data.y.tolist() == ["u", "v"]
+    assert read(table.iloc[[1, 0]]).remarks == ()  # the index of a frame is no column
     with pytest.raises(ReadError, match="row 2: channels of different lengths"):
         read(pd.DataFrame({"x": cells, "y": [cells[0], cells[0]]}))
 

@@ -32,7 +32,7 @@ from mvdfq.explain.mutations import Change, Mutations, Strand, mutate, substitut
 from mvdfq.frames.base import channel_names
 from mvdfq.sequences import Ragged, Sequences, check_sequences
 from mvdfq.sequences.containers import is_table
-from mvdfq.sequences.statistics import warn_constant, warn_outside, without_constants
+from mvdfq.sequences.statistics import warn_constant, warn_outside, warn_rate, without_constants
 from mvdfq.symbols.base import Symbols, check_symbols, warn_unseen
 from mvdfq.terms.fitted import FittedSum, FittedTerm
 from mvdfq.terms.svm import Problems
@@ -352,6 +352,7 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         warn_unseen(X, read)
         if isinstance(X, Sequences):
             warn_outside(X, self.ranges_in_, self.channel_names)
+            warn_rate(X, (getattr(self, "training_", None) or {}).get("sampling_rate"))
         return read
 
     def varying(self, X: Any) -> Any:
@@ -589,7 +590,8 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         strand = Strand.of(x)
         known = self.classes_.tolist()
-        label = self.predict(strand.collection([strand.text]))[0] if label is None else label
+        predicted = self.predict(strand.collection([strand.text]))[0]
+        label = predicted if label is None else label
         if label not in known:
             raise ValueError(f"label must be one of {known}, got {label!r}.")
         place = known.index(label)
@@ -602,7 +604,10 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
 
         wanted = substitutions(strand.text, *(region or ())) if changes is None else changes
         asked = [Change(*change) for change in wanted]
-        value, effects = mutate(decide, strand, asked)
+        with warnings.catch_warnings():
+            if changes is None:  # the changed strings hold no new letters
+                warnings.simplefilter("ignore")
+            value, effects = mutate(decide, strand, asked)
         return Mutations(strand.text, known[place], value, asked, effects)
 
     def training_places(self, X: Any) -> list[list[int]]:

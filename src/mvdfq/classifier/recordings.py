@@ -129,12 +129,22 @@ def scanned(
     parts = [_judged(clf, batch, unknown) for batch in _batches(X, starts, size)]
     labels = [label for part, _, _ in parts for label in part]
     chances = [chance for _, chance, _ in parts] or [np.empty((0, len(clf.classes_)))]
+    warn_coarse(clf, unknown)
     typical = None if unknown is None else np.concatenate([np.empty(0), *(p[2] for p in parts)])
     unit, n = rate or 1.0, float(X.lengths[0])
     return Scan(
         starts / unit, window=size / unit, step=step / unit, length=n / unit, labels=labels,
         classes=clf.classes_.tolist(), probabilities=np.concatenate(chances), typicality=typical,
     )  # fmt: skip
+
+
+def warn_coarse(clf: Any, unknown: float | None) -> None:
+    """Warn if no p value can be as small as `unknown`, since few sequences were held out."""
+    n = len(clf.calibration_.y) if clf.calibration_ else 0
+    if unknown is not None and unknown < (least := 1 / (1 + n)) < 1:
+        problem = f"no sequence can be unknown: with {n} held-out sequences, p values are "
+        problem += f"{least:.3g} or more; train with more sequences, or pass "
+        warnings.warn(Sentence(problem, {"unknown": round(least + 5e-4, 3)}, "."), stacklevel=4)
 
 
 def _batches(X: Sequences, starts: np.ndarray, size: int) -> Iterator[Sequences]:

@@ -120,7 +120,7 @@ def described(error: BaseException) -> Refused | None:
 NAMED = (
     "label id time group channels resample protocol drop silence labels strands recipe cache "
     "categories missing label_pattern group_pattern profile_values skip_bad pyramid engine "
-    "n_jobs memory_limit window windows step preset class_weight positive"
+    "n_jobs memory_limit window windows step preset class_weight positive unknown"
 ).split()
 FLAGS = {"format": "--as", "C": "-C"} | {name: f"--{name.replace('_', '-')}" for name in NAMED}
 

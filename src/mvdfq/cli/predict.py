@@ -32,12 +32,15 @@ def predict(
 
     Example: mvdfq predict genres.mvdfq new/*.wav --format json
     """
+    from mvdfq.classifier.recordings import warn_coarse
+
     clf = load(model)
     quiet, read = reading.quiet, new_data(clf, data, reading)
     warn_of_training_data(clf, read.X, "new sequences are recognised less often", quiet)
     with working("predicting", quiet):
         decision = clf.decision_function(read.X)
         typical = None if unknown is None else clf.typicality(read.X)
+    warn_coarse(clf, unknown)
     chances = clf.probabilities(decision)
     # the decision value of the predicted class
     values = (abs(decision) if decision.ndim == 1 else decision.max(axis=1)).tolist()
@@ -179,14 +182,7 @@ def new_data(clf: Any, paths: list[Path], reading: o.DataOptions) -> Any:
     given = {key: value for key, value in given.items() if value is not None} | reading.columns
     options = as_trained(clf, paths[0], given)
     reading = replace(reading, as_=options.pop("format"), **options)
-    read = _read_alike(clf, paths, reading)
-    trained = (getattr(clf, "training_", None) or {}).get("sampling_rate")
-    rate = getattr(read.X, "sampling_rate", None)
-    if trained and rate and not 0.9 < rate / trained < 1.1:
-        rates = f"the training data have {trained:g} rows per second, these data {rate:g}"
-        hint = f"--resample {trained:g} brings them to the rate of the training data"
-        note(f"{rates}; {hint}", reading.quiet)
-    return read
+    return _read_alike(clf, paths, reading)
 
 
 def _read_alike(clf: Any, paths: list[Path], reading: o.DataOptions) -> Any:

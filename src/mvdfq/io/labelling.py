@@ -14,7 +14,7 @@ from mvdfq._utils.errors import Sentence
 from mvdfq._utils.short import counted, some
 from mvdfq.io.dataset import Dataset
 from mvdfq.io.source import KNOWN, ReadError, Source, compiled
-from mvdfq.io.tables.column_roles import NAMES, Columns
+from mvdfq.io.tables.column_roles import NAMES, Columns, known_places
 from mvdfq.io.tables.csv_tables import MARKS, is_value, rows_of
 
 Found = list[str | None]
@@ -95,9 +95,8 @@ class Elsewhere:
             source.fail("the table holds no labels")
         width = max(map(len, rows))
         rows = [row + [""] * (width - len(row)) for row in rows]
-        plain = {re.sub(r"[\s_-]", "", cell.lower()) for cell in rows[0]}
-        known = {"filename", "file", "name", "accession", *NAMES["id"], *NAMES["label"]}
-        named = bool(plain & known) or any(
+        known = [known_places(kind, rows[0]) for kind in ("file_name", "id", "label")]
+        named = any(map(list, known)) or any(
             not is_value(name) and all(is_value(row[i]) for row in rows[1:])
             for i, name in enumerate(rows[0])
             if len(rows) > 1

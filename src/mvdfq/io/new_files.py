@@ -124,8 +124,8 @@ def _kind(path: Path, stored: str | None, options: dict[str, Any]) -> str:
     """Return the format of new data; a table of text has the format of the training table."""
     try:
         kind = recognise(path, **options)
-    except ReadError:
-        if stored not in TEXT or not path.is_file():
+    except ReadError as error:  # else the reader of the training data says what is wrong
+        if stored is None or not path.is_file() or "convert" in error.hint:
             raise
         return str(stored)
     return str(stored) if stored in TEXT and kind in TEXT and path.is_file() else kind

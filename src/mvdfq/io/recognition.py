@@ -65,7 +65,7 @@ def is_csv_folder(glimpse: Glimpse) -> bool:
 
 
 SOUND = ("wav", "flac", "ogg", "opus", "mp3", "au", "m4a", "aac")
-RECIPE = ("recipe", "silence", "cache", "n_jobs")
+RECIPE = ("recipe", "silence", "cache", "n_jobs", "elsewhere")
 LETTERS = ("fasta", "fa", "faa", "fna", "fastq", "fq", "gb", "gbk", "sto")
 PROFILES = ("pssm", "hmm", "hhm")
 HEADER = ("label", "group", "strands")

@@ -213,7 +213,8 @@ class Source:
 
     def _decoded(self, number: int, line: str, lenient: bool) -> str:
         if "\0" in line:
-            self.fail(f"line {number}: binary data, not text")
+            hint = "text may be packed with gzip; unpack what is packed in another way"
+            self.fail(f"line {number}: binary data, not text", hint)
         line = line.rstrip("\n")
         if line.isascii():
             return line

@@ -30,7 +30,7 @@ def frames_of(duration: Any, rate: float | None, name: str) -> int:
         raise ParameterError(name, f"must be {wanted}, got {duration!r}", hint)
     frames = number if unit is None else number * UNITS[unit.lower()] * float(rate or 0)
     if round(frames) < 1 or (unit is None and frames != round(frames)):
-        wanted = "at least one frame, in whole frames"
+        wanted = "at least one frame, in whole frames, or a duration such as '5s'"
         raise ParameterError(name, f"must be {wanted}, got {duration!r}")
     return round(frames)
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from mvdfq._engines.choice import on_card
 from mvdfq._utils.checks import ROUNDING
+from mvdfq._utils.errors import Sentence
 from mvdfq._utils.short import counted, some
 from mvdfq.sequences.containers import Sequences
 
@@ -111,6 +112,14 @@ def warn_outside(X: Sequences, ranges: np.ndarray, names: Sequence[str]) -> None
     example = f"{names[first]!r} runs {here}, in training {usual}. Are the units the same?"
     where = _named(names, np.flatnonzero(outside))
     warnings.warn(f"{problem}, in {where}: {example}", stacklevel=4)
+
+
+def warn_rate(X: Sequences, rate: float | None) -> None:
+    """Warn about another sampling rate than in training: words would span other times."""
+    if rate and X.sampling_rate and not 0.9 < X.sampling_rate / rate < 1.1:
+        problem = f"X has {X.sampling_rate:g} frames per second, the training data have {rate:g}; "
+        hint = {"resample": rate}, " reads tables at the rate of the training data."
+        warnings.warn(Sentence(problem, *hint), stacklevel=4)
 
 
 def _named(names: Sequence[str], channels: np.ndarray) -> str:

@@ -221,7 +221,7 @@ def _residues(source: Source, record: Record, alphabet: str | None, lower: str) 
     except ValueError as error:
         hint = "mvdfq.io.read_fasta(alphabet=None) takes any letters"
         if alphabet == "dna":  # both strands are known for DNA and RNA only
-            hint = "DNA has two strands, and RNA with alphabet='rna'; proteins have one strand"
+            hint = "DNA has two strands, proteins have one; write T for U, or pass alphabet='rna'"
         source.fail(f"{where}: {error}", hint)
 
 
@@ -239,7 +239,9 @@ def _finder(source: Source, pattern: str | int | None, what: str) -> Callable[[R
         text = match and match[1 if expression.groups else 0]
         if text is None:
             problem = f"line {record.line}: no {what} in the header of {record.id!r}"
-            source.fail(problem, f"looked for {pattern!r}")
+            words = f"looked for {pattern!r} in {record.header[:60]!r}, words end at spaces; "
+            wish = {what: r"\|(\w+)$"}, " finds what follows the last bar"
+            source.fail(problem, Sentence(words, *wish))
         return text
 
     return find

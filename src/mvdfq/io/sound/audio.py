@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from mvdfq._utils.short import counted
+from mvdfq._utils.errors import Sentence
+from mvdfq._utils.short import counted, some
 from mvdfq._utils.threads import Report, in_processes, n_threads, one_blas_thread
 from mvdfq.io import inspection
 from mvdfq.io.dataset import Case, Dataset, dataset_of
@@ -31,9 +32,8 @@ from mvdfq.sequences import Sequences, offsets_of
 FLAT = 1e-3
 
 
-def read(
-    source: Source, recipe: Any = None, silence: Any = None, n_jobs: Any = None, cache: Any = None
-) -> Dataset:
+def read(source: Source, recipe: Any = None, silence: Any = None, n_jobs: Any = None,
+         cache: Any = None, elsewhere: bool = False) -> Dataset:  # fmt: skip
     """Read sound files as sequences of MFCC, in the order of their names or of `metadata.csv`.
 
     The source is a folder with one sub-folder per class, a folder with `metadata.csv`, or files
@@ -41,7 +41,7 @@ def read(
     """
     recipe, workers = audio_recipe(recipe, silence), n_threads(n_jobs)
     store = None if cache is None else FeatureCache(cache)
-    listing = list_audio(list(source.files) or source.path)
+    listing = list_audio(list(source.files) or source.path, elsewhere)
     where = "the list of files" if source.files else shown(source.path)
     source = replace(source, path=Path(where), skipped=[])
     for problem in listing.skipped:
@@ -116,7 +116,7 @@ def facts_of_audio(
     path: Any, elsewhere: Elsewhere, progress: Report | None, recipe: Any, deep: bool, n_jobs: int
 ) -> dict[str, Any]:
     """Facts of sound files, from their headers; `deep` decodes the files too."""
-    listing = list_audio(path)
+    listing = list_audio(path, elsewhere.gives_labels)
     if len(listing):
         listing = elsewhere.applied(listing, Source(Path("."), skip_bad=True))
     good: dict[int, Header] = {}
@@ -158,13 +158,13 @@ def _digests(files: Any) -> list[bytes]:
     return digests
 
 
-def list_audio(path: Any) -> Dataset:
-    """List sound files with their classes and groups; `X` is an array of their paths."""
+def list_audio(path: Any, elsewhere: bool = False) -> Dataset:
+    """List sound files with classes and groups, if not `elsewhere`; `X` is an array of paths."""
     paths = [path] if isinstance(path, str | os.PathLike) else path
     source = Source(Path("."), skip_bad=True)
     listed = [Case(Path(file), name=os.fspath(file)) for file in paths]
     if paths is not path and os.path.isdir(path):
-        has_table = os.path.isfile(os.path.join(path, METADATA))
+        has_table = not elsewhere and os.path.isfile(os.path.join(path, METADATA))
         listed = (_from_metadata if has_table else _from_folders)(Path(path), source)
     cases = [case for case in listed if shown(case.name) == case.name]
     for case in (case for case in listed if shown(case.name) != case.name):
@@ -237,16 +237,14 @@ def _from_metadata(root: Path, source: Source) -> list[Case]:
         row = dict(zip_longest(header, cells[: len(header)], fillvalue=""))
         name = row["file_name"]
         named.add(root / name)
+        wrong = [f"no {key}" for key in ("file_name", "label", "group") if not row.get(key, "-")]
         if len(cells) > len(header):
-            source.skip(f"line {line}: {counted(len(cells), 'cell')}, the header has {len(header)}")
-            continue
-        is_inside = not os.path.isabs(name) and ".." not in Path(name).parts
-        is_inside = is_inside and (root / name).resolve().is_relative_to(root.resolve())
-        absent = [key for key in ("file_name", "label", "group") if not row.get(key, "-")]
-        if absent or name in cases or not (is_inside and os.path.isfile(root / name)):
-            problem = f"no {absent[0]}" if absent else repr(name)
+            wrong = [f"{counted(len(cells), 'cell')}, the header has {len(header)}"]
+        is_inside = (root / name).resolve().is_relative_to(root.resolve())
+        if wrong or name in cases or not (is_inside and os.path.isfile(root / name)):
             wanted = "a file in the folder that is listed once, a label, and a group if others have"
-            source.skip(f"line {line}: expected {wanted}, found {problem}", decoding.MEND)
+            found = [*wrong, repr(name)][0]
+            source.skip(f"line {line}: expected {wanted}, found {found}", decoding.MEND)
         else:
             cases[name] = Case(root / name, row["label"], name, row.get("group"))
     # what is wrong with other files of the folder does not matter
@@ -259,13 +257,15 @@ def _from_metadata(root: Path, source: Source) -> list[Case]:
 def _labelled_table(source: Source) -> tuple[list[str], Iterator[Row]]:
     """Return the header, with file_name, label and maybe group, and the rows below it."""
     rows = rows_of(source, marks="\t;,")
-    known = ("file_name", "label", "group")
-    header = [n.lower() if n.lower() in known else n for n in next(rows, (1, []))[1]]
-    if "group" not in header:  # speaker or subject_id is a group, too
-        for place in islice(known_places("group", header), 1):
-            source.remark(f"group: column {header[place]!r} of {source.path.name}")
-            header[place] = "group"
-    for name in (name for name in known[:2] if name not in header):
-        hint = "the columns are file_name,label[,group]"
+    found = next(rows, (1, []))[1]
+    header = found[:]
+    for key in ("file_name", "label", "group"):  # speaker or subject_id is a group, too
+        for place in islice(known_places(key, header), 1):
+            if header[place].lower() != key:
+                source.remark(f"{key}: column {header[place]!r} of {source.path.name}")
+            header[place] = key
+    for name in (name for name in ("file_name", "label") if name not in header):
+        wish = {"labels": str(source.path)}, " and ", {"label": "NAME"}, " read other columns"
+        hint = Sentence(f"found {some(found)}, expected file_name,label[,group]; ", *wish)
         source.fail(f"line 1: there is no column {name!r}", hint)
     return header, rows

@@ -168,10 +168,10 @@ def _plain(name: str) -> str:
 
 def known_places(key: str, header: Names) -> Iterator[int]:
     """Yield columns with a known name, the best first; ``label`` comes before ``label_id``."""
-    plain = [_plain(name) for name in header]
-    for name in NAMES[key]:
+    plain, names = [_plain(name) for name in header], (NAMES | KNOWN["files"])[key]
+    for name in names:
         yield from (i for i, text in enumerate(plain) if text == name)
-    for name in NAMES[key]:
+    for name in names:
         for i, text in enumerate(plain):
             if text.startswith(name) and SUFFIX.fullmatch(text, len(name)):
                 yield i
@@ -192,7 +192,7 @@ def _time_places(header: Names, cells: Sequence[Names], free: list[int], ids: An
     sure = [i for i in named if plain[i] in SURE]
     for i in (i for i in free if i not in sure and cells[i]):
         are_dates = all(map(DATE.fullmatch, cells[i])) and not any(map(is_value, cells[i]))
-        sure += [i] if are_dates or epoch_unit(cells[i]) else []
+        sure += [i] if are_dates or (epoch_unit(cells[i]) and _rises(cells[i], ids)) else []
     rising = [i for i in dict.fromkeys([*named, *sure]) if _rises(cells[i], ids)]
     yield from rising
     yield from (i for i in sure if i not in rising)

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from mvdfq._utils.errors import Sentence
 from mvdfq.io.source import KNOWN, Glimpse, ReadError, Source
 
 # What stands for a missing value, in lower case.
@@ -33,6 +34,12 @@ THOUSANDS = re.compile(r"[-+]?[1-9]\d{0,2},\d{3}")
 UNITS = KNOWN["units"]  # in seconds
 # A unit in brackets, as a row of units below the header has it.
 UNIT = re.compile(r"[\[(][^\])]{1,20}[\])]")
+# 1%, 20 °C, $3, 1 234, 1'234, 1,234,567 and 9.81 m/s: meant as numbers, but not numbers; 5 kg may
+# be a state
+ALMOST = re.compile(
+    r"[$\u20ac\u00a3]?+\s*+[-+]?+\d[\d.,'\u2019\s_]*+[%\u2030\u00b0$\u20ac\u00a3]?+[CFK]?+"
+    r"|[-+]?+\d++[.,]\d++\s++[^\W\d_][\w/]{0,5}+|[-+]?+inf(?:inity)?+", re.IGNORECASE
+)  # fmt: skip
 NUMBER = re.compile(r"[-+]?\d[\d.eE+-]*+(?:,\d++)?")
 
 
@@ -298,5 +305,7 @@ def _float(cell: str) -> float:
     try:
         return read_float(cell)
     except ValueError:
-        missing = "an empty cell, ?, NA, N/A, NaN and null are missing"
-        raise ValueError(f"{cell[:40]!r} is not a number ({missing})") from None
+        missing = " (an empty cell, ?, NA, N/A, NaN and null are missing; "
+        hint: list[Any] = [missing, {"missing": cell[:40]}, " makes it missing, too)"]
+        hint = ["; write numbers without signs and marks"] if ALMOST.fullmatch(cell) else hint
+        raise ValueError(Sentence(f"{cell[:40]!r} is not a number", *hint)) from None

@@ -1,10 +1,10 @@
 """A long table that grows by chunks; a look at all values finds channels that are none."""
 
 import hashlib
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -15,17 +15,21 @@ from mvdfq._utils.short import counted, some
 from mvdfq.io.dataset import Dataset
 from mvdfq.io.source import ReadError, Source
 from mvdfq.io.tables.column_roles import Columns, Roles, has_unit_of_time
-from mvdfq.io.tables.csv_tables import DECIMAL_COMMA, LOOK, Commas, floats, is_given, is_number
+from mvdfq.io.tables.csv_tables import (
+    ALMOST,
+    LOOK,
+    Commas,
+    floats,
+    is_given,
+    is_number,
+    is_value,
+)
 from mvdfq.io.tables.times import AS_ROWS, are_doubtful, at_one_rate, moments, unit_of
 from mvdfq.sequences.converters import channels_first
 
 # Codes of words with several letters begin here: above the codes of all single letters, and
 # still exact as floats.
 WORDS = 1 << 48
-# 1%, 20 °C, $3, 1 234, 1'234 and 1,234,567: meant as numbers, but not numbers
-ALMOST = re.compile(
-    r"[$\u20ac\u00a3]?+\s*+[-+]?+\d[\d.,'\u2019\s_]*+[%\u2030\u00b0$\u20ac\u00a3]?+[CFK]?+"
-)
 # Steps that must rise before a column is called a time: noise does so in one of 1024 columns.
 MIN_STEPS = 10
 # The steps of a clock are that much alike.
@@ -155,13 +159,14 @@ class Growing:
         return values
 
     def _holds_text(self, name: str, cells: Any) -> bool:
-        """Is this a channel of words? The first value that is not missing decides."""
+        """Is this a channel of words? Most of the first values that are not missing decide."""
         if name in self.columns.categories:
             self.is_text[name] = True
         if name not in self.is_text and not isinstance(cells, np.ndarray):
-            first = next(filter(is_given, cells), None)
-            if first is not None and not DECIMAL_COMMA.fullmatch(first):
-                self.is_text[name] = not is_number(first) and "inf" not in first.lower()
+            first = list(islice(filter(is_given, cells), LOOK))
+            words = [cell for cell in first if not (is_value(cell) or ALMOST.fullmatch(cell))]
+            if first:
+                self.is_text[name] = 2 * len(words) > len(first)
         return self.is_text.get(name, False)
 
     def _states(self, name: str, cells: Any) -> np.ndarray:
@@ -178,9 +183,6 @@ class Growing:
             if is_number(cell) and is_given(cell):
                 problem = f"the number {cell!r} among words; "
                 raise ValueError(Sentence(problem, listing, " allows it"))
-            if ALMOST.fullmatch(cell):
-                problem = f"{cell!r} is not a number; write numbers without signs and marks, or "
-                raise ValueError(Sentence(problem, listing, " reads words"))
         known: dict[str, float] = {}
         for word in filter(is_given, set(cells)):
             code = ord(word[0])

@@ -165,7 +165,8 @@ def _nested_dataset(
     header = [name for name in arrays if name not in nested]
     places = replace(columns, time=None, channels=None).find(source, header, []).places
     about = {key: _as_text(arrays[header[place]]) for key, place in places.items()}
-    if unused := [name for i, name in enumerate(header) if i not in places.values()]:
+    taken = {*places.values(), *(i for i, name in enumerate(header) if name in table.index)}
+    if unused := [name for i, name in enumerate(header) if i not in taken]:
         told = f"columns without series are left out: {some(unused)}; "
         source.remark(Sentence(told, {"label": "NAME"}, " reads one of them as labels"))
     chosen = [str(name) for name in columns.channels or nested if str(name) in nested]

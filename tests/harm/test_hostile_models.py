@@ -308,6 +308,7 @@ def test_a_file_that_loads_answers(name, open_model):
     assert check_attributes(name, open_model, slice(None, None, 9)) > 50
 
 
+@pytest.mark.filterwarnings("ignore:.* did not occur in training")
 @pytest.mark.long
 @pytest.mark.parametrize("name", CASES | MORE)
 def test_a_file_that_loads_answers_for_every_attribute(name, open_model):

@@ -108,6 +108,11 @@ def test_moments_are_the_windows_with_the_most_evidence(sounds):
     assert [moment.evidence for moment in found] == pytest.approx([one[1] for one in expected])
     names = [tuple(explanation.channels[c] for c in one[2]) for one in expected]
     assert [moment.channels for moment in found] == names
+    every = naive.moments(by_frame, shares, width=29, n=len(by_frame[0]))
+    expected = [one for sign in (1, -1) for one in [m for m in every if sign * m[1] > 0][:1]]
+    found = find_moments(explanation, len(by_frame[0]), of_sign=1)
+    assert {moment.frames[0] for moment in found} == {start for start, *_ in expected}
+    assert len(found) == len(expected) == 2
 
 
 def test_times_of_equal_moments_have_equal_decimals():

@@ -1,6 +1,7 @@
 """Evidence of words of filter responses at their places: compiled loops without checks."""
 
 from functools import cache
+from itertools import product
 
 import numpy as np
 
@@ -15,20 +16,22 @@ def filter_evidence(levels, counts, step, members, weights, means, by_channel, b
     dilation and the channels of the filters. `weights` and `means` are
     (n_filters, n_thresholds, 10, n_columns), see `terms/baseline.py`. The evidence of a word is
     divided equally among its symbols, and then among the channels that the filter sums:
-    `by_channel` is (n_channels, n_frames * n_columns), by the frame of the response. `rest`
+    `by_channel` is (n_columns, n_channels, n_frames), by the frame of the response. `rest`
     (n_channels, n_columns) gets what belongs to no response; `by_kind` (2, n_channels, n_columns)
     gets the sums over single symbols and over triples.
     """
-    n, n_levels, n_columns = levels.shape[1], weights.shape[1] + 1, weights.shape[3]
+    n, n_levels, n_columns = levels.shape[1], weights.shape[1] + 2, weights.shape[3]
     n_words = counts[:, 0].sum(axis=1, keepdims=True, dtype=float)
     n_single = counts[:, 0, :2].sum(axis=1, keepdims=True, dtype=float)
     roots = np.sqrt(counts.reshape(len(counts), -1) / np.maximum(n_words, 1))
     sizes = np.hstack([n_single, n_words - n_single, n_words])
     shares, even = np.empty((roots.shape[1], n_columns)), np.empty((4, n_columns))
-    tables = np.empty((n_levels, n_columns)), np.empty((n_levels**3, n_columns))
-    memory = shares, even, *tables, np.empty((2, n * n_columns)), levels_of_triples(n_levels)
+    # a missing value and its triples have no evidence: level 0
+    tables = np.zeros((n_levels, n_columns)), np.zeros((n_levels**3, n_columns))
+    numbers = np.empty(max(n - 2 * step, 0), np.uint32)
+    memory = shares, even, *tables, np.empty((2, n)), numbers, levels_of_triples(n_levels)
     words = (array.reshape(-1, n_columns) for array in (weights, means))
-    out = by_channel, by_kind.reshape(-1, n_columns), rest
+    out = by_channel.reshape(-1, n), by_kind.reshape(-1, n_columns), rest
     spread_filters(levels, roots, sizes, step, members, *words, memory, *out)
 
 
@@ -36,18 +39,19 @@ def filter_evidence(levels, counts, step, members, weights, means, by_channel, b
 def levels_of_triples(n_levels):
     """Return how the words of three values follow from the words of values one level lower.
 
-    The columns are the number of the triple with one value lower by a level, the word that the
-    triples lose and the word that they gain. A value that reaches one more threshold changes the
-    word of this threshold alone.
+    The columns are the number of the triple, its number with one value lower by a level, the word
+    that the triples lose and the word that they gain. A value that reaches one more threshold
+    changes the word of this threshold alone. Level 0 is for missing values.
     """
-    steps = np.zeros((n_levels**3, 3), np.int64)
-    for number in range(1, n_levels**3):
-        values = [number // n_levels**2, number // n_levels % n_levels, number % n_levels]
-        place = max(i for i in range(3) if values[i])  # the last value that is not the lowest
-        q = values[place] - 1
-        word = q * N_WORDS + 2 + sum(4 >> i for i in range(place) if values[i] > q)
-        steps[number] = number - n_levels ** (2 - place), word, word + (4 >> place)
-    return steps
+    steps = []
+    for values in product(range(1, n_levels), repeat=3):
+        if max(values) > 1:
+            place = max(i for i in range(3) if values[i] > 1)  # the last that is not the lowest
+            q = values[place] - 2
+            word = q * N_WORDS + 2 + sum(4 >> i for i in range(place) if values[i] > q + 1)
+            number = (values[0] * n_levels + values[1]) * n_levels + values[2]
+            steps.append((number, number - n_levels ** (2 - place), word, word + (4 >> place)))
+    return np.array(steps, np.int64)
 
 
 @bare
@@ -55,24 +59,28 @@ def spread_filters(
     levels, roots, sizes, step, members, weights, means, memory, by_channel, by_kind, rest
 ):
     """Do what `filter_evidence` does, given the root shares of words and the numbers of words."""
-    shares, even, singles, triples, by_frame, steps = memory
+    shares, even, singles, triples, by_frame, numbers, steps = memory
     for f in range(levels.shape[0]):
         share_weights(f, roots, sizes, weights, means, shares, even)
         write_tables(shares, even, steps, singles, triples)
-        write_frames(levels[f], step, singles, triples, by_frame)
+        n_levels = singles.shape[0]
+        a, b, c = levels[f], levels[f, step:], levels[f, 2 * step :]
+        for t in range(numbers.size):
+            numbers[t] = (a[t] * n_levels + b[t]) * n_levels + c[t]
         # a filter reads fewer channels than there are places: -1 ends its list
         n_own = 0
         while n_own < members.shape[1] and members[f, n_own] >= 0:
             n_own += 1
-        for i in range(n_own):
-            c = members[f, i]
-            for t in range(by_frame.shape[1]):
-                by_channel[c, t] += by_frame[0, t] * (1 / n_own)
-            for kind in range(2):
-                for k in range(even.shape[1]):
+        for k in range(even.shape[1]):
+            write_frames(levels[f], numbers, step, k, 1 / n_own, singles, triples, by_frame)
+            for i in range(n_own):
+                row = k * rest.shape[0] + members[f, i]
+                for t in range(by_frame.shape[1]):
+                    by_channel[row, t] += by_frame[0, t]
+                for kind in range(2):
                     value = even[2 + kind, k] * (1 / n_own)
-                    by_kind[kind * rest.shape[0] + c, k] += value
-                    rest[c, k] += value if sizes[f, kind] == 0 else 0.0
+                    by_kind[kind * rest.shape[0] + members[f, i], k] += value
+                    rest[members[f, i], k] += value if sizes[f, kind] == 0 else 0.0
 
 
 @inlined
@@ -106,36 +114,32 @@ def write_tables(shares, even, steps, singles, triples):
 
     Thresholds are sorted, so the number of thresholds below a value gives all its symbols.
     """
-    for level in range(singles.shape[0]):
+    n_levels = singles.shape[0]
+    lowest = n_levels * n_levels + n_levels + 1  # the triple of three values of level 1
+    for level in range(1, n_levels):
         for k in range(even.shape[1]):
             singles[level, k] = even[0, k]
-            for q in range(singles.shape[0] - 1):
-                singles[level, k] += shares[q * N_WORDS + (1 if level > q else 0), k]
+            for q in range(n_levels - 2):
+                singles[level, k] += shares[q * N_WORDS + (1 if level > q + 1 else 0), k]
     for k in range(even.shape[1]):
-        triples[0, k] = even[1, k] / 3
-        for q in range(singles.shape[0] - 1):
-            triples[0, k] += shares[q * N_WORDS + 2, k] / 3
-    for number in range(1, triples.shape[0]):
-        before, lost, gained = steps[number, 0], steps[number, 1], steps[number, 2]
+        triples[lowest, k] = even[1, k] / 3
+        for q in range(n_levels - 2):
+            triples[lowest, k] += shares[q * N_WORDS + 2, k] / 3
+    for i in range(steps.shape[0]):
+        number, before, lost, gained = steps[i, 0], steps[i, 1], steps[i, 2], steps[i, 3]
         for k in range(even.shape[1]):
             change = shares[gained, k] - shares[lost, k]
             triples[number, k] = triples[before, k] + change / 3
 
 
 @inlined
-def write_frames(levels, step, singles, triples, by_frame):
-    """Write the evidence of the words of one filter at all frames to row 0 of `by_frame`."""
-    n_levels, n_columns = singles.shape
+def write_frames(levels, numbers, step, k, share, singles, triples, by_frame):
+    """Write a share of the evidence of the words of one filter in column k, to row 0."""
     for t in range(levels.size):
-        for k in range(n_columns):
-            by_frame[0, t * n_columns + k] = singles[levels[t], k] if levels[t] >= 0 else 0.0
-    n = levels.size - 2 * step
-    for t in range(n):
-        a, b, c = levels[t], levels[t + step], levels[t + 2 * step]
-        number = (np.int64(a) * n_levels + b) * n_levels + c
-        for k in range(n_columns):
-            value = triples[number, k] if a >= 0 and b >= 0 and c >= 0 else 0.0
-            by_frame[1, t * n_columns + k] = value
+        by_frame[0, t] = share * singles[levels[t], k]
+    for t in range(numbers.size):
+        by_frame[1, t] = share * triples[numbers[t], k]
     for place in range(3):
-        for i in range(n * n_columns):
-            by_frame[0, place * step * n_columns + i] += by_frame[1, i]
+        frames = by_frame[0, place * step :]
+        for t in range(numbers.size):
+            frames[t] += by_frame[1, t]

@@ -27,8 +27,6 @@ N_TAPS = 9
 # Thresholds that one byte holds as bits; the last bit tells that a value is present.
 MOST_THRESHOLDS = 7
 PRESENT = np.uint8(1 << MOST_THRESHOLDS)
-# Thresholds that a response reaches, by the bits of its byte; -1 without a value.
-LEVELS = np.array([byte.bit_count() - 1 for byte in range(256)], np.int8)
 # Bits of one word of a row.
 WORD = 64
 ONE, TOP, ALL = np.uint64(1), np.uint64(63), np.uint64(2**64 - 1)
@@ -103,16 +101,17 @@ def filter_shares(read, bank, out):
 
 
 def filter_levels(read, bank, n_thresholds):
-    """Return how many thresholds each response of one sequence reaches, and all counts of words.
+    """Return the level of each response of one sequence, and all counts of words.
 
-    Shapes: (n_filters, n_frames), -1 for a missing response, and (n_filters, n_thresholds, 10).
-    `read` is as in `read_filters`.
+    The level is 0 for a missing response, otherwise 1 + the number of thresholds that the response
+    reaches. Shapes: (n_filters, n_frames) and (n_filters, n_thresholds, 10). `read` is as in
+    `read_filters`.
     """
     n, (start, stop) = len(bank.taps), read[1]
     levels = np.empty((n, stop - start), np.uint8)
     counts = np.empty((n, n_thresholds * N_WORDS), np.float32)
     _read(read, bank, np.empty((0, 0)), levels, counts)
-    return LEVELS[levels], counts.reshape(n, n_thresholds, N_WORDS)
+    return levels, counts.reshape(n, n_thresholds, N_WORDS)
 
 
 def _read(read, bank, responses, levels, words):
@@ -131,7 +130,7 @@ def _read(read, bank, responses, levels, words):
 
 @bare
 def read_filters(read, filters, thresholds, memory, responses, levels, words):
-    """Write what is not empty of responses, bytes of bits and counts of words of every sequence.
+    """Write what is not empty of responses, levels and counts of words of every sequence.
 
     `read` is a tuple: data, offsets, and the mean and deviation of every channel, which is
     standardized while it is read. `filters` is a `Bank` without its thresholds. `levels` belong to
@@ -155,7 +154,10 @@ def read_filters(read, filters, thresholds, memory, responses, levels, words):
                 continue
             compare(response[:n], thresholds[f], above)
             for t in range(n if levels.size else 0):
-                levels[f, t] = above[t]
+                x = above[t]  # how many bits are set, as in `count_bits`
+                x = x - ((x >> 1) & 0x55)
+                x = (x & 0x33) + ((x >> 2) & 0x33)
+                levels[f, t] = (x + (x >> 4)) & 0x0F
             write_bits(eights[: -(-n // WORD) * 8], eighths, bits)
             count_words(bits, n, filters[0], whole, words[s * thresholds.shape[0] + f])
 

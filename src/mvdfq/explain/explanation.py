@@ -135,7 +135,7 @@ class Explanation:
     @property
     def by_channel_frame(self) -> np.ndarray:
         """Evidence of each channel and frame, (n_columns, n_channels, n_frames)."""
-        return np.einsum("krt,rc->kct", self.evidence.by_frame, self.channel_shares, optimize=True)
+        return np.matmul(self.channel_shares.T, self.evidence.by_frame)
 
     @property
     def by_frame(self) -> np.ndarray:

@@ -78,7 +78,7 @@ def find_moments(
     evidence, names = sign * explanation.by_frame[column], explanation.row_names
     if explanation.are_letters:
         text, joined = _text(explanation), has_both_strands(explanation)
-        total = on_strand(sign * explanation.by_time[column], joined)
+        total = on_strand(evidence.sum(axis=0), joined)
         return [Moment((a, b), None, (), float(total[a:b].sum()), letters=text[a:b])
                 for a, b in strongest_windows(total, min(LETTERS, len(total)), n)]  # fmt: skip
     if (shares := explanation.known_shares) is not None:  # else only rows have evidence
@@ -86,11 +86,7 @@ def find_moments(
     rate, n_frames = explanation.symbols.sampling_rate, evidence.shape[1]
     most = MOST if rate is None else round(SECONDS * rate)
     width = int(np.clip(max(min(n_frames // PARTS, most), FEWEST), 1, max(n_frames, 1)))
-    windows = strongest_windows(evidence.sum(axis=0), width, n)
-    if of_sign is not None:  # describing a moment takes longer than finding it
-        signs = np.array([evidence[:, a:b].sum() > 0 for a, b in windows], bool)
-        kept = np.where(signs, signs.cumsum(), (~signs).cumsum()) <= of_sign
-        windows = [window for window, keep in zip(windows, kept, strict=True) if keep]
+    windows = strongest_windows(evidence.sum(axis=0), width, n, of_sign)
     return [_moment(explanation, evidence[:, a:b], names, (a, b)) for a, b in windows]
 
 
@@ -110,15 +106,25 @@ def _moment(why: Explanation, piece: np.ndarray, names: list[str], ends: tuple[i
     return Moment(ends, times, tuple(names[c] for c in largest), total, shapes, by_channel)
 
 
-def strongest_windows(evidence: np.ndarray, width: int, n: int) -> list[tuple[int, int]]:
-    """Return the `n` windows of this width with the largest sums of either sign; none overlap."""
+def strongest_windows(
+    evidence: np.ndarray, width: int, n: int, of_sign: int | None = None
+) -> list[tuple[int, int]]:
+    """Return the `n` windows of this width with the largest sums of either sign; none overlap.
+
+    Of all these windows, the first `of_sign` of each sign are returned.
+    """
     total = np.concatenate([[0.0], np.cumsum(evidence)])
-    free = np.abs(total[width:] - total[:-width])
+    sums = total[width:] - total[:-width]
+    free, left = np.abs(sums), {True: of_sign or n, False: of_sign or n}
     windows: list[tuple[int, int]] = []
-    while len(windows) < n and free.size and free.max() > 0:
+    for _ in range(min(n, len(free))):
         start = int(free.argmax())
+        if not any(left.values()) or free[start] <= 0:
+            break
+        if left[sums[start] > 0]:
+            left[sums[start] > 0] -= 1
+            windows.append((start, start + width))
         free[max(start - width + 1, 0) : start + width] = 0
-        windows.append((start, start + width))
     return windows
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from mvdfq._utils.threads import Report
+from mvdfq._utils.threads import Report, one_blas_thread
 from mvdfq._utils.version import __version__
 from mvdfq.pages.details import details
 from mvdfq.pages.matters import matters
@@ -28,6 +28,7 @@ MOST_CLIPS, MOST_BYTES = 80, 1_500_000
 SECONDS, RATE = 4.0, 16_000
 
 
+@one_blas_thread()  # products are small: more threads would only wait for each other
 def contents(
     run: Run,
     about: dict[str, Any],

@@ -167,11 +167,10 @@ def curve(row: np.ndarray, most: int) -> list[float | None]:
     if len(row) <= most:
         return [None if np.isnan(value) else value for value in row.tolist()]
     starts = bin_edges(len(row), most // 2)
-    piece = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
     ends = [extreme.reduceat(row, starts[:-1]) for extreme in (np.fmin, np.fmax)]
-    # where each extreme is reached first; nowhere in a piece without values
-    places = [np.where(row == end[piece], np.arange(len(row)), len(row)) for end in ends]
-    low, high = (np.minimum.reduceat(place, starts[:-1]) for place in places)
+    # where each extreme is reached first; anywhere for a piece without values
+    hits = [np.flatnonzero(row == np.repeat(end, np.diff(starts))) for end in ends]
+    low, high = (np.append(hit, -1)[hit.searchsorted(starts[:-1])] for hit in hits)
     pairs = np.where(low <= high, ends, ends[::-1]).T.ravel()
     return [None if np.isnan(value) else value for value in pairs.tolist()]
 

@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.base import clone
 
 from mvdfq._engines.choice import engine_of
+from mvdfq._utils.threads import one_blas_thread
 from mvdfq.classifier.similarity import all_points, points_of
 from mvdfq.evaluation import Evaluation, Fold, aligned, codes_of, useful_groups
 from mvdfq.evaluation.measures import share_interval
@@ -47,6 +48,7 @@ class Recorder:
     trains: list[np.ndarray] = field(default_factory=list)
     kept: dict[int, Any] = field(default_factory=dict)
 
+    @one_blas_thread()
     def __call__(self, clf: Any, X: Any, fold: Fold, train: np.ndarray) -> None:
         """Note the p values of one fold, given classifier and test part."""
         clf = getattr(clf, "best_estimator_", clf)

@@ -89,7 +89,7 @@ def _strongest(why: Explanation, label: Any, moments: list[Moment]) -> float:
         return -np.inf
     column, sign = why.column(label)
     first, stop = moments[0].frames
-    evidence = on_strand(sign * why.by_time[column], has_both_strands(why))
+    evidence = on_strand(sign * why.by_frame[column].sum(axis=0), has_both_strands(why))
     total = np.cumsum(np.append(0.0, evidence))
     return float((total[stop - first :] - total[: first - stop]).max(initial=-np.inf))
 

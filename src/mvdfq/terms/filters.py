@@ -254,13 +254,13 @@ class FilterBank(Short):
             by_frame = np.zeros((n_columns, X.n_rows, b - a))
             by_layout = np.zeros((n_columns, X.n_rows, 2))
             if b > a:
-                by_response, by_kind = np.zeros((n, b - a, n_columns)), np.zeros((2, n, n_columns))
-                rest, out = np.zeros((n, n_columns)), by_response.reshape(n, -1)
-                sequence = read.data, np.array([a, b]), scale
+                by_response, by_kind = np.zeros((n_columns, n, b - a)), np.zeros((2, n, n_columns))
+                sequence, rest = (read.data, np.array([a, b]), scale), np.zeros((n, n_columns))
                 n_thresholds = compared[0].shape[1]
                 levels, counts = filter_words.filter_levels(sequence, self._compiled, n_thresholds)
-                filter_evidence(levels, counts, step, members, *compared, out, by_kind, rest)
-                spread = _spread_taps(by_response.transpose(2, 0, 1), step)
+                out = by_response, by_kind, rest
+                filter_evidence(levels, counts, step, members, *compared, *out)
+                spread = _spread_taps(by_response, step)
                 by_frame[:, read.numeric] = spread + rest.T[:, :, None] / (b - a)
                 by_layout[:, read.numeric] = by_kind.transpose(2, 1, 0)
             yield by_frame, by_layout
@@ -348,7 +348,7 @@ class FittedFilters(StandardTerm):
         )
         by_bank = [evidence for _, evidence in done]
         parts = (zip(*of_banks, strict=True) for of_banks in zip(*by_bank, strict=True))
-        return [Evidence(np.sum(f, axis=0), np.concatenate(g, axis=2), list) for f, g in parts]
+        return [Evidence(sum(f[1:], f[0]), np.concatenate(g, axis=2), list) for f, g in parts]
 
     @property
     def class_means(self) -> list[np.ndarray]:

@@ -263,7 +263,7 @@ class ReadingTerm(FittedTerm):
             [before + row_names[r] for r in reader.rows_],
             [[layout.offsets for layout in group.layouts] for group in reader.plan_.groups(0)],
             [names[r] for r in reader.rows_],
-            lambda: self.channel_shares(len(channels)),
+            lambda: self.once("shares", lambda: self.channel_shares(len(channels))),
         )
 
 

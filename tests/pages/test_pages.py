@@ -13,11 +13,12 @@ import pytest
 from numpy.testing import assert_allclose
 
 import mvdfq
+from mvdfq.classifier.similarity import points_of
 from mvdfq.evaluation import evaluate
 from mvdfq.explain.moments import Moment
 from mvdfq.pages import details, html, outcome, report as reports, run as runs, stretches
 from mvdfq.pages.contents import tidy
-from mvdfq.pages.details import other_class
+from mvdfq.pages.details import explanations, other_class
 from mvdfq.pages.outcome import describe
 from mvdfq.pages.report import finish
 from mvdfq.pages.similar import discriminants, told_apart
@@ -104,6 +105,24 @@ def test_evidence_is_that_of_the_classifier_that_had_not_seen_the_sequence(run):
     pair = margins.labels.index(tuple(sorted([run.labels[said], run.labels[other]])))
     assert_allclose(abs(detail["margin"]), abs(margins.margins[pair]), rtol=1e-4)
     assert column(run.labels[said]) >= 0
+
+
+@pytest.mark.parametrize("preset", [None, "mvdfq-sssk"])
+def test_what_the_recorder_keeps_is_what_the_classifiers_say(preset):
+    X, y, names = walks()
+    clf, recorder = mvdfq.SequenceClassifier(preset, C=10), runs.Recorder()
+    result = evaluate(clf, mvdfq.check_sequences(X), y, protocol="3-fold", visit=recorder)
+    run = runs.Run(clf, X, y, names, None, result, recorder)
+    places = np.flatnonzero(run.fold_of == 1)[[3, 0]].tolist()
+    judged, own = run.X[run.tested[places]], run.model(1)
+    assert_allclose(run.points(1, places).sketch, points_of(own, judged).sketch, atol=1e-6)
+    assert_allclose(run.decided(1, places)[0], own.decision_function(judged), atol=1e-6)
+    known = explanations(run, 1, judged, places)
+    for one, alone in zip(known, own.explain_all(judged), strict=True):
+        assert_allclose(one.margins, alone.margins, atol=1e-6)
+        assert_allclose(one.constant, alone.constant, atol=1e-6)
+        assert one.predicted == alone.predicted
+    assert run.decided(0, places) is None  # another fold judged them
 
 
 def test_a_page_trains_nothing_again(monkeypatch):

@@ -368,6 +368,21 @@ def test_the_kernel_of_a_classifier_is_the_whole_sum(monkeypatch, tmp_path):
     assert_array_equal(again.sum_.likeness(*[points_of(again, collection)] * 2), found)
 
 
+@pytest.mark.parametrize("preset", [None, "fast", "mvdfq-sssk"])
+def test_one_reading_gives_sums_nearness_and_sketches(preset):
+    clf = SequenceClassifier(preset, cv=2, C=1).fit(X, Y)
+    read = clf._read(check_sequences(X))
+    sums, near, points = clf.sum_.judge(read, clf.train_y_)
+    for name, expected in clf.sum_.sums(read).items():
+        assert_allclose(sums[name], expected, atol=1e-6)
+    for found, expected in zip(near, clf.sum_.nearness(read, clf.train_y_), strict=True):
+        assert_allclose(found, expected)
+    if preset == "mvdfq-sssk":  # it keeps the training sequences: there are no sketches
+        assert points is None
+    else:
+        assert_allclose(points.sketch, clf.sum_.points(read).sketch, atol=1e-5)
+
+
 def test_importance_finds_the_channel_that_tells():
     rng = np.random.default_rng(0)
     y = np.arange(30) % 2

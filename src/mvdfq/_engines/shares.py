@@ -184,6 +184,19 @@ def weigh(lists, places, root, weights, out, squares):
         squares[i] = total
 
 
+def weighed(features: Any, weights: np.ndarray) -> np.ndarray:
+    """Return ``features @ weights``, dense or sparse, by `weigh`."""
+    n, size = features.shape
+    ends, sums = np.arange(n + 1) * size, np.zeros((n, weights.shape[1]))
+    columns, values, places = np.arange(size, dtype=np.int32), features, np.zeros(n, int)
+    if hasattr(features, "indptr"):
+        ends, columns, values = features.indptr.astype(int), features.indices, features.data
+        places = ends[:-1]
+    lists = ends[:-1], np.diff(ends), columns, values.ravel()
+    weigh(lists, places, False, weights, sums, np.empty(n))
+    return sums
+
+
 @bare
 def add_entries(indptr, columns, values, weight, held, total, squares):
     """Add to every column its number of entries that are not 0, their sum and their squares.

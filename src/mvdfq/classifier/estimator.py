@@ -367,9 +367,9 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
             X = X.with_fields(channel_names=None)
         return without_constants(X, self.ranges_in_)
 
-    def _decide(self, read: list[Any]) -> tuple[np.ndarray, np.ndarray, Any, np.ndarray]:
+    def _decide(self, read: list[Any], sums: Any = None) -> tuple[Any, Any, Any, np.ndarray]:
         """Return decision values, margins, the sums of the terms, and who holds no known word."""
-        sums = self.sum_.sums(read)
+        sums = sums or self.sum_.sums(read)
         margins = sum(sums.values(), start=self.sum_.constant)
         decision = self.problems_.decision(margins)
         lost = ~np.any([term_sums.any(axis=1) for term_sums in sums.values()], axis=0)
@@ -454,8 +454,8 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
             decision, _, _, lost = self._decide(read)
             return self._doubt(read, decision, lost), decision
 
-    def _doubt(self, read: list[Any], decision: np.ndarray, lost: np.ndarray) -> np.ndarray:
-        """Return the p values of the classes, given what `_decide` returns."""
+    def _doubt(self, read: list[Any], decision: Any, lost: Any, near: Any = None) -> np.ndarray:
+        """Return the p values of the classes, given what `_decide` returns, and the nearness."""
         if self.calibration_ is None:
             raise ValueError(
                 "p values need sequences that were held out and the means of the classes, but fit "
@@ -463,7 +463,7 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
                 "thousand classes, or several terms of plain words); train with at least two "
                 "sequences per class, of two groups if groups are given."
             )
-        p = self.calibration_.p_values(decision, self.sum_.nearness(read, self.train_y_))
+        p = self.calibration_.p_values(decision, near or self.sum_.nearness(read, self.train_y_))
         p[lost] = 0
         return p
 
@@ -537,9 +537,9 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         return self._explained(self._read(X), X)
 
-    def _explained(self, read: list[Any], X: Any) -> list[Explanation]:
+    def _explained(self, read: list[Any], X: Any, decided: Any = None) -> list[Explanation]:
         """Return the explanations of sequences, and of the same as the terms read them."""
-        decision, margins, sums, _ = self._decide(read)
+        decision, margins, sums = decided or self._decide(read)[:3]
         predicted = self.problems_.predicted(decision)
         curves, knows_ranges = None, not np.isnan(self.ranges_in_).all()
         if knows_ranges and not any(term.says_curves for term in self.terms_):

@@ -71,13 +71,15 @@ def neighbours_of(clf: Any, points: Points, same: list[list[int]], n: int) -> li
     return found
 
 
-def all_points(clf: Any, X: Sequences, known: np.ndarray) -> Points:
-    """Return `points_of`, given the places in `X` of the training sequences that are kept."""
+def all_points(clf: Any, X: Sequences, known: np.ndarray, judged: Any, points: Any) -> Points:
+    """Return `points_of`, given the places of training sequences, and of `points` or None."""
     train = clf.sum_._train
     if train.read or len(np.unique(known)) < len(known):  # a plain term reads all sequences
         return points_of(clf, X)
     sketch = np.empty((len(X), train.sketch.shape[1]), np.float32)
     sketch[known] = train.sketch
+    if points is not None:
+        sketch[judged], known = points.sketch, np.append(known, judged)
     new = np.setdiff1d(np.arange(len(X)), known)
     if new.size:
         sketch[new] = points_of(clf, X[new]).sketch

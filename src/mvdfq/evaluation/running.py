@@ -72,7 +72,7 @@ def evaluate(
         Called with the number of finished folds and the number of all folds, first with 0.
     visit : callable, default=None
         Called after every fold with the fitted classifier, the test part of `X`, the fold, and
-        the indices of the training part.
+        the indices of the training part. Its method ``answers(clf, X, labels)``, if any, predicts.
 
     Returns
     -------
@@ -112,7 +112,8 @@ def evaluate(
         options = {} if inner is None or not takes_groups else {"groups": inner}
         clf = clone(estimator).fit(_take(X, train), y[train], **options)
         part = _take(X, test)
-        result.folds.append(Fold(name, seed, test, y[test], *answers(clf, part, labels)))
+        judge = getattr(visit, "answers", answers)  # a recorder notes more in the same reading
+        result.folds.append(Fold(name, seed, test, y[test], *judge(clf, part, labels)))
         if visit is not None:
             visit(clf, part, result.folds[-1], train)
         if progress is not None:

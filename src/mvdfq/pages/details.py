@@ -49,7 +49,7 @@ def details(run: Run, n: int | None, asked: tuple[Any, Any] = (None, None)) -> l
 def _explained(run: Run, f: int, places: list[int]) -> Iterator[Explanation | str]:
     """Yield the explanations of sequences of one fold, or what forbids them."""
     try:
-        yield from explanations(run.model(f), run.X[run.tested[places]])
+        yield from explanations(run, f, run.X[run.tested[places]], places)
     except ValueError as error:  # not every kernel counts words
         yield from [str(error)] * len(places)
 
@@ -182,8 +182,12 @@ def letters_of(row: np.ndarray) -> str | None:
     return text if text.isprintable() and text else None
 
 
-def explanations(clf: Any, X: Sequences) -> Iterator[Explanation]:
-    """Yield explanations, a few at a time; ValueError if the kernel does not count words."""
-    block = X.offsets[:-1] // BLOCK_FRAMES
+def explanations(run: Run, f: int, X: Sequences, places: Any) -> Iterator[Explanation]:
+    """Yield explanations, a few at a time; ValueError if the kernel does not count words.
+
+    `places` are the judged sequences that `X` holds; None if `X` holds parts of them.
+    """
+    clf, block = run.model(f), X.offsets[:-1] // BLOCK_FRAMES
     for a, b in pairwise([0, *(np.flatnonzero(np.diff(block)) + 1).tolist(), len(X)]):
-        yield from clf.explain_all(X[a:b])
+        decided = None if places is None else run.decided(f, places[a:b])
+        yield from clf._explained(clf._read(X[a:b]), X[a:b], decided)

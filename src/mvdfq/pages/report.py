@@ -10,7 +10,7 @@ import numpy as np
 from mvdfq._utils.files import replace_file
 from mvdfq.classifier.estimator import SequenceClassifier
 from mvdfq.classifier.search import SequenceClassifierCV
-from mvdfq.evaluation import Evaluation, Fold, answers, evaluate
+from mvdfq.evaluation import Evaluation, Fold, evaluate
 from mvdfq.pages.contents import clips_of, contents, judged_sequences, names_of, tidy
 from mvdfq.pages.details import details
 from mvdfq.pages.html import foreign_files, page, write_csv, write_json
@@ -194,8 +194,8 @@ def fitted_run(
     test = np.arange(n, len(X))
     # the sequences may have classes that the classifier does not know
     labels = np.unique(np.concatenate([clf.classes_, y])).tolist()
-    fold = Fold("test", 0, test, y[test], *answers(clf, X[test], labels))
     recorder, protocol = Recorder(), "split" if n else "fitted classifier"
+    fold = Fold("test", 0, test, y[test], *recorder.answers(clf, X[test], labels))
     recorder(clf, X[test], fold, np.arange(n))
     result = Evaluation(protocol, labels, [fold], check_groups(groups, len(X)))
     return Run(clf, X, y, names, groups, result, recorder)

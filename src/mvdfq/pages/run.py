@@ -14,6 +14,7 @@ from mvdfq.classifier.similarity import all_points, points_of
 from mvdfq.evaluation import Evaluation, Fold, aligned, codes_of, useful_groups
 from mvdfq.evaluation.measures import share_interval
 from mvdfq.sequences import check_sequences
+from mvdfq.terms.fitted import Points
 from mvdfq.terms.validation import check_groups
 
 # Classifiers of more folds are fitted again where a sequence of the fold is explained: a
@@ -21,6 +22,8 @@ from mvdfq.terms.validation import check_groups
 MOST_KEPT = 10
 # Largest number of kernel values that are computed: 200 MB.
 MOST_PAIRS = 25_000_000
+# Test parts of more sequences keep no sketches, of 8 kB each.
+MOST_POINTS = 5000
 # Longer text in brackets is a remark, not a unit.
 LONGEST_UNIT = 12
 
@@ -41,26 +44,35 @@ def unit_of(name: str) -> str | None:
 
 @dataclass
 class Recorder:
-    """Keeps what a report needs of every fold; an argument `visit` of `mvdfq.evaluate`."""
+    """Judges every fold and keeps what a report needs; an argument `visit` of `mvdfq.evaluate`."""
 
+    decided: list[Any] = field(default_factory=list)
+    points: list[Points | None] = field(default_factory=list)
     p_values: list[np.ndarray | None] = field(default_factory=list)
     classes: list[np.ndarray] = field(default_factory=list)
     trains: list[np.ndarray] = field(default_factory=list)
     kept: dict[int, Any] = field(default_factory=dict)
 
     @one_blas_thread()
+    def answers(self, clf: Any, X: Any, labels: list[Any]) -> tuple[np.ndarray, Any, Any]:
+        """Return what `evaluation.answers` does, of a test part that is read once."""
+        clf = getattr(clf, "best_estimator_", clf)
+        with engine_of(clf):
+            read, known = clf._read(X), clf.calibration_ is not None
+            judged = clf.sum_.judge(read, clf.train_y_) if known else (None, None, None)
+            *decided, lost = clf._decide(read, judged[0])
+            p = clf._doubt(read, decided[0], lost, judged[1]) if known else None
+        self.decided.append(decided)
+        self.p_values.append(p)
+        self.points.append(judged[2] if len(X) <= MOST_POINTS else None)
+        chances = aligned(clf.probabilities(decided[0]), clf.classes_, labels)
+        return clf.classes_[clf.problems_.predicted(decided[0])], decided[0], chances
+
     def __call__(self, clf: Any, X: Any, fold: Fold, train: np.ndarray) -> None:
-        """Note the p values of one fold, given classifier and test part."""
+        """Note the classifier of a fold, its classes and what it learned from."""
         clf = getattr(clf, "best_estimator_", clf)
         if len(self.kept) < MOST_KEPT:
             self.kept[len(self.trains)] = clf
-        self.p_values.append(None)
-        if clf.calibration_ is not None:  # p values without deciding again
-            # a sequence without any known word gets the shares of the classes as probabilities
-            chances = clf.probabilities(fold.scores)
-            lost = np.isclose(chances, clf.class_shares_, 1e-9, 1e-12).all(axis=1)
-            with engine_of(clf):
-                self.p_values[-1] = clf._doubt(clf._read(X), fold.scores, lost)
         self.classes.append(clf.classes_)
         self.trains.append(train)
 
@@ -126,6 +138,20 @@ class Run:
             kept[f] = getattr(clf, "best_estimator_", clf)
         return kept[f]
 
+    def points(self, f: int, places: Any) -> Points:
+        """Return judged sequences of a fold as its classifier compares them."""
+        if (known := self.recorder.points[f]) is not None:
+            return known[np.asarray(places) - self.fold_of.searchsorted(f)]
+        return points_of(self.model(f), self.X[self.tested[places]])
+
+    def decided(self, f: int, places: Any) -> Any:
+        """Return decision values, margins and sums of terms; None of what another fold judged."""
+        decision, margins, sums = self.recorder.decided[f]
+        inside = np.asarray(places) - self.fold_of.searchsorted(f)
+        if (self.fold_of[places] != f).any():
+            return None
+        return decision[inside], margins[inside], {name: sums[name][inside] for name in sums}
+
     def known_classes(self, f: int) -> np.ndarray:
         """Return the codes of the classes that the classifier of fold `f` knows."""
         return codes_of(self.recorder.classes[f], self.labels)
@@ -148,9 +174,10 @@ class Run:
         if len(self.tested) * n > MOST_PAIRS:
             return None
         if self.knows_training:
-            points = all_points(clf, self.X, self.recorder.trains[0][clf.train_index_])
+            judged = self.folds[0].test, self.recorder.points[0]
+            points = all_points(clf, self.X, self.recorder.trains[0][clf.train_index_], *judged)
             return clf.sum_.likeness(points[self.tested], points)
-        return clf.sum_.likeness(points_of(clf, self.X[self.tested]))
+        return clf.sum_.likeness(self.points(0, np.arange(len(self.tested))))
 
     @cached_property
     def sides(self) -> np.ndarray:

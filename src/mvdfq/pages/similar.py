@@ -22,7 +22,7 @@ CELLS = 90
 def nearest(run: Run, f: int, places: list[int], n: int) -> Iterator[list[dict[str, Any]]]:
     """Yield the `n` training sequences of a fold most like each of its judged sequences."""
     clf, X = run.model(f), run.X[run.tested[places]]
-    for near in neighbours_of(clf, points_of(clf, X), clf.training_places(X), n):
+    for near in neighbours_of(clf, run.points(f, places), clf.training_places(X), n):
         yield [_neighbour(run, f, neighbour) for neighbour in near]
 
 

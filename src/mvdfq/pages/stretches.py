@@ -34,8 +34,9 @@ def stretches(run: Run) -> list[list[dict[str, Any]]]:
     try:
         for f, places in _places(run).items():
             pieces, firsts = _pieces(run, places)
-            whys = zip(places, firsts, explanations(run.model(f), pieces), strict=True)
-            for place, first, why in whys:
+            is_whole = pieces.data.shape[1] == run.X.lengths[run.tested[places]].sum()
+            whys = explanations(run, f, pieces, places if is_whole else None)
+            for place, first, why in zip(places, firsts, whys, strict=True):
                 c = int(run.truth[place])
                 moments = find_moments(why, CANDIDATES, run.labels[c])
                 for moment in moments:

@@ -19,7 +19,7 @@ from mvdfq._engines import filter_words
 from mvdfq._engines.choice import current_engine, on_host, side_by_side
 from mvdfq._engines.filter_evidence import filter_evidence
 from mvdfq._engines.filter_words import N_TAPS, N_WORDS
-from mvdfq._engines.shares import weigh
+from mvdfq._engines.shares import weighed
 from mvdfq._utils.checks import check_several, check_whole
 from mvdfq._utils.short import Short
 from mvdfq._utils.threads import n_threads, run_in_order
@@ -235,11 +235,7 @@ class FilterBank(Short):
         weights = self.weights.reshape(-1, self.weights.shape[2])
         if current_engine().name == "gpu":
             return on_gpu().weighed(shares, weights)
-        n, size = shares.shape
-        sums, starts, sizes = np.zeros((n, weights.shape[1])), np.arange(n) * size, np.full(n, size)
-        lists = starts, sizes, np.arange(size, dtype=np.int32), shares.ravel()
-        weigh(lists, np.zeros(n, int), False, weights, sums, np.empty(n))
-        return sums
+        return weighed(shares, weights)
 
     def evidence(self, X: Sequences, compared: Compared) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """Yield the evidence in each sequence, by channel and frame, and by channel and layout.
@@ -387,6 +383,10 @@ class FittedFilters(StandardTerm):
     def features(self, read: Any) -> Iterator[np.ndarray]:
         """Yield the root shares of words, one bank after another."""
         return (on_host(filter_shares(bank.encoder, read, bank.n_jobs)) for bank in self.banks)
+
+    def weights(self) -> Iterator[np.ndarray]:
+        """Yield the weights of the words of each bank."""
+        return (bank.weights.reshape(-1, bank.weights.shape[2]) for bank in self.banks)
 
     def columns(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """Yield the means and deviations of the words of each bank."""

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from mvdfq._engines.shares import weighed
 from mvdfq._utils.short import Short
 from mvdfq._utils.threads import one_blas_thread
 from mvdfq.frames.base import encode, shares_of, steps_of
@@ -148,15 +149,19 @@ class FittedTerm(Short):
 
     def sketch(self, read: Any) -> np.ndarray:
         """Return the sketches of sequences, (n_sequences, WIDTH), see `projection`."""
+        pieces = zip(self.features(read), self._projections, strict=True)
+        return self._centred(sum(_projected(piece, matrix) for piece, matrix in pieces))
 
-        def projections() -> list[Any]:
+    @property
+    def _projections(self) -> list[Any]:
+        def make() -> list[Any]:
             factors = self.factors()
             pairs = zip(pairwise(np.cumsum([0, *map(len, factors)]).tolist()), factors, strict=True)
             return [projection(self.name, np.arange(*end), factor) for end, factor in pairs]
 
-        sketch, made = np.zeros((len(read), WIDTH)), self.once("projections", projections)
-        for piece, matrix in zip(self.features(read), made, strict=True):
-            sketch += _projected(piece, matrix)
+        return self.once("projections", make)
+
+    def _centred(self, sketch: Any) -> np.ndarray:
         return np.sqrt(self.share) * (sketch - (0 if self.centre is None else self.centre))
 
     def nearness(self, read: Any, y: np.ndarray) -> Nearness:
@@ -165,6 +170,10 @@ class FittedTerm(Short):
         `y` are the classes of the training sequences.
         """
         raise NotImplementedError
+
+    def judge(self, read: Any, y: np.ndarray) -> tuple[np.ndarray, Nearness, Any]:
+        """Return `sums`, `nearness` and, of a term that is compared by sketches, `sketch`."""
+        return self.sums(read), self.nearness(read, y), None
 
     def prepare_saving(self) -> None:
         """Get ready for a model file."""
@@ -182,7 +191,7 @@ class FittedTerm(Short):
 def _projected(features: Any, matrix: sp.csr_array) -> np.ndarray:
     """Return ``features @ matrix`` of a `projection`, dense; features are dense or sparse."""
     if not sp.issparse(features):
-        return features @ matrix
+        return (features @ matrix).astype(float)
     # a projection has one entry per line: much faster than a product of sparse matrices
     n = features.shape[0]
     first = np.repeat(np.arange(n) * WIDTH, np.diff(features.indptr))
@@ -206,10 +215,24 @@ class StandardTerm(FittedTerm):
         """Return the evidence in one sequence, compared with another baseline."""
         return self.evidence(read, view)[0]
 
+    def weights(self) -> Iterator[np.ndarray]:
+        """Yield the weights of the words of each piece, (n_words, n_columns)."""
+        raise NotImplementedError
+
     def nearness(self, read: Any, y: np.ndarray) -> Nearness:
         """Return the products of sequences with themselves and with the means of the classes."""
         pieces = zip(self.columns(), self.features(read), strict=True)
-        return added(nearness_of(*columns, shares) for columns, shares in pieces)
+        return Nearness(*added(nearness_of(*columns, shares) for columns, shares in pieces))
+
+    def judge(self, read: Any, y: np.ndarray) -> tuple[np.ndarray, Nearness, Any]:
+        """Return `sums`, `nearness` and `sketch`; the words are counted once."""
+        known = zip(self.columns(), self.weights(), self._projections, strict=True)
+        pieces = zip(known, self.features(read), strict=True)
+        sums, sketch, *near = added(
+            (weighed(x, weights), _projected(x, matrix), *nearness_of(*columns, x))
+            for (columns, weights, matrix), x in pieces
+        )
+        return sums, Nearness(*near), self._centred(sketch)
 
 
 @dataclass(repr=False, kw_only=True)
@@ -315,7 +338,19 @@ class FittedSum(Short):
         """Return the products of sequences with the means of the classes `y`, over all terms."""
         pairs = zip(self.terms, read, strict=True)
         with one_blas_thread():  # the last bits depend on the number of threads
-            return added(term.nearness(symbols, y).times(term.share) for term, symbols in pairs)
+            each = (term.nearness(symbols, y).times(term.share) for term, symbols in pairs)
+            return Nearness(*added(each))
+
+    def judge(self, read: list[Any], y: np.ndarray) -> tuple[Any, Nearness, Points | None]:
+        """Return `sums`, `nearness` and, if no term keeps the training sequences, `points`."""
+        with one_blas_thread():
+            done = [term.judge(symbols, y) for term, symbols in zip(self.terms, read, strict=True)]
+        sums, near, sketches = zip(*done, strict=True)
+        each = (own.times(term.share) for term, own in zip(self.terms, near, strict=True))
+        is_known = all(sketch is not None for sketch in sketches)
+        points = Points(sum(sketches).astype(np.float32), []) if is_known else None
+        by_term = {t.name: values for t, values in zip(self.terms, sums, strict=True)}
+        return by_term, Nearness(*added(each)), points
 
     @cached_property
     def _train(self) -> Points:  # a name that model files leave out

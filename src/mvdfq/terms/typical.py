@@ -50,9 +50,9 @@ class Nearness(NamedTuple):
         return np.maximum(squares, 0)  # rounding may leave a distance just below 0
 
 
-def added(parts: Iterable[Nearness]) -> Nearness:
-    """Return the products in spaces side by side."""
-    return reduce(lambda a, b: Nearness(*(x + y for x, y in zip(a, b, strict=True))), parts)
+def added(parts: Iterable[Any]) -> Any:
+    """Return the sums in spaces side by side of what a tuple holds: products, or also sketches."""
+    return reduce(lambda a, b: tuple(x + y for x, y in zip(a, b, strict=True)), parts)
 
 
 def inverse(values: np.ndarray) -> np.ndarray:

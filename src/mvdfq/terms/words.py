@@ -270,6 +270,10 @@ class FittedWords(StandardTerm, ReadingTerm):
         pairs = zip(self._by_piece(self.means), self._by_piece(self.spreads), strict=True)
         return ((means, spreads[:, 0]) for means, spreads in pairs)
 
+    def weights(self) -> Iterator[np.ndarray]:
+        """Yield the weights of words, in the order of `features`."""
+        return (values / self.reader.row_mean() for values in self._by_piece(self.values))
+
     def _by_piece(self, numbers: list[np.ndarray]) -> Iterator[np.ndarray]:
         """Yield the numbers of words, (n_words, n_columns), in the order of `features`."""
         plan = self.reader.plan_

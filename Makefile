@@ -9,7 +9,7 @@ PYTEST := $(PY) -m pytest -q -n 2 --dist worksteal
 # Tests of compiled loops run a second time as plain Python, which sees an index beyond an array,
 # on less data.
 NOJIT := kernels/test_worked_numbers.py kernels/test_kernels.py kernels/test_features.py
-NOJIT += kernels/test_laws.py frames/test_frames.py symbols/test_symbols.py
+NOJIT += kernels/test_products.py kernels/test_laws.py frames/test_frames.py symbols/test_symbols.py
 NOJIT += terms/test_word_tables.py
 NOJIT += terms/test_evidence.py::test_evidence_stands_where_the_words_start
 NOJIT += terms/test_reasons.py::test_evidence_of_words_follows_the_formulas

@@ -4,8 +4,8 @@
 parts, then measures the default once on the official test parts, and prints and writes all of it
 (results/letters.csv). No choice looks at a test part. The test parts of the proteins hold six to
 nine positives, so all groups of positives of both parts are held out in turn as well.
-``kernels``, ``penalties``, ``text``, ``test`` or ``groups`` as arguments do these parts alone, and
-names of sets these sets alone; other lines of the file stay as they are.
+``made``, ``kernels``, ``penalties``, ``text``, ``test`` or ``groups`` as arguments do these parts
+alone, and names of sets these sets alone; other lines of the file stay as they are.
 Needs the folder MVDFQ_DATA; takes about twenty minutes on one core. Times are processor seconds.
 """
 
@@ -34,7 +34,13 @@ from mvdfq.terms.validation import Trainer, inner_folds
 RESULTS = Path(__file__).parent / "results"
 DNA, PROTEINS, TEXT = ("EP300", "SIN3A", "TP53"), ("1.1", "2.34", "2.19"), ("AImed", "MedLine")
 FAMILIES = "54 families"
-SETS = (*DNA, *PROTEINS, *TEXT, FAMILIES)
+# Made strings: letters, number of strings, length.
+MADE = {
+    "2500 random proteins": ("ACDEFGHIKLMNPQRSTVWY", 2500, 133),
+    "6000 random proteins": ("ACDEFGHIKLMNPQRSTVWY", 6000, 133),
+    "10000 random windows": ("ACGT", 10_000, 200),
+}
+SETS = (*DNA, *PROTEINS, *TEXT, *MADE, FAMILIES)
 
 # Kernels for DNA and levels of the pyramid.
 FOR_DNA = {
@@ -113,7 +119,7 @@ def kernels(sets):
 
 def penalties(sets):
     """Yield AUC and mean recall of inner folds with and without relatives, for three penalties."""
-    for name in [name for name in SETS[:-1] if name in sets]:
+    for name in [name for name in (*DNA, *PROTEINS, *TEXT) if name in sets]:
         X, y = load(name, "train")
         kernel = fitted_kernel(default(), X)
         K = kernel.compare(kernel.train_, None)[0]
@@ -162,7 +168,7 @@ def default():
 
 def test(sets):
     """Yield lines for every set: the default on the official test parts."""
-    for name in [name for name in SETS[:-1] if name in sets]:
+    for name in [name for name in (*DNA, *PROTEINS, *TEXT) if name in sets]:
         for strands in ("one", "both") if name in DNA else ("one",):
             X, y = load(name, "train", strands)
             X_test, y_test = load(name, "test", strands)
@@ -234,8 +240,22 @@ def held_out(K, y, C):
     return values
 
 
-PARTS = {"inner folds": kernels, "penalties": penalties, "text": texts, "test part": test,
-         "groups held out": groups}  # fmt: skip
+def made(sets):
+    """Yield the processor seconds of fits on made strings whose classes cannot be told apart."""
+    random = np.random.default_rng(0)
+    for name, (letters, n, length) in MADE.items():
+        if name in sets:
+            codes = random.integers(len(letters), size=(n, length))
+            X = ["".join(x) for x in np.array(list(letters))[codes]]
+            start = time.process_time()
+            clf = default().fit(X, random.integers(2, size=n))
+            seconds = seconds_since(start)
+            about = "made strings", name, "one", "default", "inner accuracy"
+            yield row(*about, clf.validation_score_, clf.C_, seconds)
+
+
+PARTS = {"made strings": made, "inner folds": kernels, "penalties": penalties, "text": texts,
+         "test part": test, "groups held out": groups}  # fmt: skip
 
 
 def main():

@@ -23,7 +23,6 @@ STEPS = [
     (cpu, "count_runs", "counts"),
     (sums.Products, "finish", "dense products"),
     (cpu, "add_outer_products", "outer products"),
-    (cpu, "add_row_products", "outer products"),
     (tiles, "add_row", "sum of rows"),
 ]
 
@@ -124,7 +123,8 @@ def update_rate(n=60, degree=30, n_columns=20_000):
     who = who.astype(np.uint32).ravel()
     indptr, out = np.arange(n_columns + 1) * degree, np.zeros((n, n))
     columns, value = np.arange(n_columns), np.ones(who.size, np.float32)
-    arguments = indptr, indptr[1:], who, value, columns, np.uint32(0), True, out
+    side = indptr[:-1], indptr[1:], who, value
+    arguments = side, side, columns, True, out
     cpu.add_outer_products(*arguments)
     return (
         n_columns * degree * (degree - 1) / 2 / best_of(lambda: cpu.add_outer_products(*arguments))

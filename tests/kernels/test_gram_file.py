@@ -16,6 +16,7 @@ from mvdfq import Gapped, Mismatch, SequenceKernel, Spectrum, Subsequence, write
 from mvdfq._utils.files import locked
 from mvdfq.classifier.similarity import lazily_fitted_kernel
 from mvdfq.gram.checkpoint import store_gram
+from mvdfq.gram.sums import Products
 from mvdfq.gram.tiles import KeptCounts
 from mvdfq.kernels.counting import GroupTask
 from mvdfq.symbols.base import check_symbols
@@ -362,18 +363,20 @@ def test_journal_lines_are_json(tmp_path):
 
 
 @pytest.mark.parametrize("kernel", [Spectrum(4), Spectrum(1), Gapped(4, 3), mvdfq.Gappy(4, 2)])
-def test_counts_of_two_blocks_are_the_counts_of_both(kernel):
+def test_products_of_two_blocks_are_the_products_of_their_joined_row(kernel):
     symbols = check_symbols(X)
     row = kernel.row([symbols], 1)
     for group in kernel.groups(row.n_symbols):
         task = GroupTask(group)
         parts = [task.counted(kernel.row([symbols[cut]], 1)) for cut in (slice(9), slice(9, None))]
-        joined, expected = parts[0].joined(parts[1]).counts, task.counted(row).counts
-        if isinstance(expected, np.ndarray):
-            assert_array_equal(joined, expected)
-            continue
-        for name in ("indptr", "sequence", "count", "words"):
-            assert_array_equal(getattr(joined, name), getattr(expected, name))
+        blocks, joined = (Products(9, 9, len(symbols), False) for _ in range(2))
+        assert parts[0].fits(parts[1])
+        blocks.add_counted(*parts)
+        task.add_to(joined, row)
+        for products in (blocks, joined):
+            products.finish()
+        assert_array_equal(blocks.values, joined.values)
+        assert_array_equal(blocks.own, joined.own)
 
 
 @pytest.mark.parametrize("room", [1000, 3, 0])  # blocks whose counts can be kept
@@ -382,10 +385,10 @@ def test_a_block_is_counted_once_per_row_of_tiles(room, tmp_path, monkeypatch):
     symbols = check_symbols(random.integers(0, 9, (25, 2, 40)), 9)  # five blocks, two rows
     count = GroupTask.counted
 
-    def noted(task, row):
+    def noted(task, row, root):
         nonlocal n_counted
         n_counted += 1
-        return count(task, row)
+        return count(task, row, root)
 
     monkeypatch.setattr(GroupTask, "counted", noted)
     most = 2 * room * 8000  # a block of a row has about 7000 bytes

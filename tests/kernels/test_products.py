@@ -1,12 +1,15 @@
-"""Products of columns: row by row, column by column, and by matrix products."""
+"""Products of columns: column by column, and by matrix products."""
+
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from mvdfq._engines import cpu
+from conftest import size
 from mvdfq.gram import sums
 from mvdfq.gram.sums import Products
-from mvdfq.kernels.counting import Columns
+from mvdfq.kernels.counting import Columns, Counted
+from naive import kernels as naive
 
 
 def columns_of(counts):
@@ -27,23 +30,38 @@ def counts_of(rng, n_sequences, n_words):
     return rng.integers(1, 4, (n_sequences, n_words)) * (rng.random((n_sequences, n_words)) < share)
 
 
-@pytest.mark.parametrize("symmetric", [True, False])
-def test_rows_and_columns_add_the_same_numbers_in_the_same_order(symmetric):
-    rng = np.random.default_rng(0)
-    columns = columns_of(np.sqrt(counts_of(rng, 90, 40)))
-    first_right = 0 if symmetric else 50
-    n_left = 90 if symmetric else 50
-    left = np.diff(columns.indptr)
-    if not symmetric:
-        left = cpu.left_degrees(columns.indptr, columns.sequence, n_left)
-    both = []
-    for add in (cpu.add_outer_products, cpu.add_row_products):
-        out = np.zeros((n_left, 90 - first_right))
-        sides = columns.indptr, columns.indptr[:-1] + left, columns.sequence, columns.count
-        add(*sides, np.arange(40), np.uint32(first_right), symmetric, out)
-        both.append(out)
-    assert both[0].any()
-    np.testing.assert_array_equal(*both)
+def counted_of(counts, root, unit):
+    """The counts of a block of sequences, without words that do not occur."""
+    kept = counts.any(axis=0)
+    columns = columns_of(counts[:, kept] * unit)
+    values = np.sqrt(columns.count) if root else columns.count
+    own = (np.sqrt(counts * unit) if root else counts * unit).astype(float)
+    keyed = replace(columns, count=values, words=np.flatnonzero(kept).astype(np.uint64))
+    return Counted(keyed, (own**2).sum(axis=1), 9, np.inf)
+
+
+@pytest.mark.parametrize("root", [True, False])
+@pytest.mark.parametrize(("n_left", "n_right"), [(90, 0), (530, 0), (70, 530), (530, 90)])
+def test_products_of_blocks_are_those_of_their_slow_twin(root, n_left, n_right):
+    random = np.random.default_rng(3)
+    n_left, n_right = size(n_left, min(n_left, 40)), size(n_right, min(n_right, 40))
+    products = Products(n_left, n_left if n_right else 0, n_left + n_right, root)
+    expected = 0
+    for unit in (1, 1, 0.5):
+        share = random.choice([0, 0.05, 0.3, 0.5], 40)
+        counts = random.random((n_left + n_right, len(share))) < share
+        counts = counts * random.choice([1, 2, 3, 7], counts.shape, p=[0.8, 0.16, 0.02, 0.02])
+        blocks = [counted_of(part, root, unit) for part in (counts[:n_left], counts[n_left:])]
+        products.add_counted(blocks[0], blocks[1 if n_right else 0])
+        pairs = counts[:n_left], counts[n_left:] if n_right else counts
+        expected = expected + np.array(
+            naive.products(*(part.tolist() for part in pairs), unit, root)
+        )
+    products.finish()
+    found = products.values
+    if not n_right:  # only the upper triangle, without the diagonal
+        found, expected = np.triu(found, 1), np.triu(expected, 1)
+    np.testing.assert_allclose(found, expected, rtol=1e-6 if root else 0)
 
 
 @pytest.mark.parametrize("root", [True, False])

@@ -364,3 +364,14 @@ def moments(by_frame, shares, width, n):
         found.append((start, total, named))
         windows = {other: w for other, w in windows.items() if abs(other - start) >= width}
     return found
+
+
+def products(left, right, unit, root):
+    """Inner products of the rows of two tables of counts, each times `unit`, or of their roots."""
+    f = sqrt if root else float
+    K = [[0.0] * len(right) for _ in left]
+    for i, x in enumerate(left):
+        for word in [word for word, count in enumerate(x) if count]:
+            for j, y in enumerate(right):
+                K[i][j] += f(x[word] * unit) * f(y[word] * unit)
+    return K

@@ -14,7 +14,7 @@ from mvdfq._engines.compiled import bare, compiled, inlined
 
 # Bits per pass of the sort: 2048 buckets of 8 bytes fit into the first-level cache. Measured on
 # 1.3 million entries: 8, 12 and 16 bits per pass take the same time within a tenth.
-DIGIT = 11
+DIGIT = 14
 # Whole numbers below this are exact in single precision.
 EXACT_SINGLE = 2**24
 
@@ -114,19 +114,20 @@ def sort_by_key(entries, spare, low, bits):
     of ``np.sort``. The bits below `low` are in order already.
     """
     n_passes = (bits + DIGIT - 1) // DIGIT
-    mask = np.uint64((1 << DIGIT) - 1)
-    places = np.zeros((n_passes, 1 << DIGIT), dtype=np.uint64)
+    digit_bits = (bits + n_passes - 1) // max(n_passes, 1)
+    mask = np.uint64((1 << digit_bits) - 1)
+    places = np.zeros((n_passes, 1 << digit_bits), dtype=np.uint64)
     for entry in entries:  # one pass counts the digits of all passes
         rest = entry >> np.uint64(low)
         for p in range(n_passes):
             places[p, rest & mask] += np.uint64(1)
-            rest >>= np.uint64(DIGIT)
+            rest >>= np.uint64(digit_bits)
     for p in range(n_passes):
         place = places[p]
         total = np.uint64(0)
         for digit in range(place.size):
             total, place[digit] = total + place[digit], total  # counts become first places
-        shift = np.uint64(low + p * DIGIT)
+        shift = np.uint64(low + p * digit_bits)
         for entry in entries:
             digit = (entry >> shift) & mask
             spare[place[digit]] = entry
@@ -162,34 +163,16 @@ def count_runs(entries, shifts, weights, keys, indptr, sequence, count):
     return n_columns, n_counts
 
 
-@compiled
-def join_columns(left, right, n_left, keys, indptr, sequence, count):
-    """Merge the columns of two blocks of sequences; return the number of columns.
-
-    A block is (keys, indptr, sequence, count), keys ascending. The sequences of the right block
-    come after the `n_left` sequences of the left block.
-    """
-    left_keys, left_ptr, left_sequence, left_count = left
-    right_keys, right_ptr, right_sequence, right_count = right
-    i = j = n = end = 0
-    while i < left_keys.size or j < right_keys.size:
-        # a key may be in both blocks; then both parts of its column are copied
-        in_left = j == right_keys.size or (i < left_keys.size and left_keys[i] <= right_keys[j])
-        in_right = i == left_keys.size or (j < right_keys.size and right_keys[j] <= left_keys[i])
-        keys[n] = left_keys[i] if in_left else right_keys[j]
-        indptr[n] = end
-        n += 1
-        if in_left:
-            for e in range(left_ptr[i], left_ptr[i + 1]):
-                sequence[end], count[end] = left_sequence[e], left_count[e]
-                end += 1
-            i += 1
-        if in_right:
-            for e in range(right_ptr[j], right_ptr[j + 1]):
-                sequence[end], count[end] = right_sequence[e] + n_left, right_count[e]
-                end += 1
-            j += 1
-    indptr[n] = end
+@bare
+def common_keys(left, right, first, second):
+    """Write the places of the keys that both ascending arrays hold; return their number."""
+    i = j = n = 0
+    while i < left.size and j < right.size:
+        one, other = left[i], right[j]
+        first[n], second[n] = i, j
+        n += one == other
+        i += one <= other
+        j += other <= one
     return n
 
 
@@ -212,10 +195,11 @@ def add_squares(sequence, value, total):
 
 
 @compiled
-def fill_dense(indptr, sequence, value, columns, out):
+def fill_dense(side, columns, out):
     """Write the given columns as rows of a dense matrix that holds zeros."""
+    begin, end, sequence, value = side
     for row in range(columns.size):
-        for e in range(indptr[columns[row]], indptr[columns[row] + 1]):
+        for e in range(begin[columns[row]], end[columns[row]]):
             out[row, sequence[e]] = value[e]
 
 
@@ -233,20 +217,24 @@ def left_degrees(indptr, sequence, n_left):
 
 
 @compiled
-def add_outer_products(indptr, middle, sequence, value, columns, first_right, symmetric, out):
-    """Add the outer product of every given column with itself to `out`.
+def add_outer_products(left, right, columns, symmetric, out):
+    """Add the outer product of the left and the right part of every given column to `out`.
 
-    The left part of column ``c`` ends at ``middle[c]``. Within one collection (`symmetric`) an
-    entry is multiplied with itself and all later entries, which fills the upper triangle. Measured:
-    writing into `out` directly is 1.7 times faster than collecting one row of `out` at a time;
-    unsigned sequence numbers save a third of the time, since no index can be negative.
+    A side is (begin, end, sequence, value): column ``c`` owns the entries from ``begin[c]`` to
+    ``end[c]``. Within one collection (`symmetric`) both sides are the same, and an entry is
+    multiplied with itself and all later entries, which fills the upper triangle. Measured: writing
+    into `out` directly is 1.7 times faster than collecting one row of `out` at a time; unsigned
+    sequence numbers save a third of the time, since no index can be negative.
     """
+    left_begin, left_end, left_sequence, left_value = left
+    right_begin, right_end, right_sequence, right_value = right
     for c in columns:
-        seq = sequence[indptr[c] : indptr[c + 1]]
-        counts = value[indptr[c] : indptr[c + 1]]
-        n_left, n_all = middle[c] - indptr[c], seq.size
+        seq = left_sequence[left_begin[c] : left_end[c]]
+        counts = left_value[left_begin[c] : left_end[c]]
+        other_seq = right_sequence[right_begin[c] : right_end[c]]
+        other_counts = right_value[right_begin[c] : right_end[c]]
         a = 0
-        while a + 4 <= n_left:  # four rows share each read of `seq`: a third less time
+        while a + 4 <= seq.size:  # four rows share each read of `other_seq`: a third less time
             row0, row1, row2, row3 = out[seq[a]], out[seq[a + 1]], out[seq[a + 2]], out[seq[a + 3]]
             # counts may be float32; their products must be float64
             own0, own1 = np.float64(counts[a]), np.float64(counts[a + 1])
@@ -255,49 +243,15 @@ def add_outer_products(indptr, middle, sequence, value, columns, first_right, sy
             for p in range(a, a + 4 if symmetric else a):
                 for b in range(p, a + 4):
                     out[seq[p], seq[b]] += np.float64(counts[p]) * counts[b]
-            for b in range(a + 4 if symmetric else n_left, n_all):
-                place, other = seq[b] - first_right, np.float64(counts[b])
+            for b in range(a + 4 if symmetric else 0, other_seq.size):
+                place, other = other_seq[b], np.float64(other_counts[b])
                 # all reads before all writes: the compiler cannot know that rows do not overlap
                 # (a tenth less time)
                 sum0, sum1 = row0[place] + own0 * other, row1[place] + own1 * other
                 sum2, sum3 = row2[place] + own2 * other, row3[place] + own3 * other
                 row0[place], row1[place], row2[place], row3[place] = sum0, sum1, sum2, sum3
             a += 4
-        for p in range(a, n_left):
+        for p in range(a, seq.size):
             row0, own0 = out[seq[p]], np.float64(counts[p])
-            for b in range(p if symmetric else n_left, n_all):
-                row0[seq[b] - first_right] += own0 * counts[b]
-
-
-@compiled
-def add_row_products(indptr, middle, sequence, value, columns, first_right, symmetric, out):
-    """Add the outer products of columns with many entries, one row of `out` after the other.
-
-    The same sums in the same order as by `add_outer_products`. A column of many entries touches as
-    many rows of `out`, which do not fit into the cache together; here one row stays in the cache
-    until it is done. Short columns are slower: every entry costs a few steps before its products.
-    """
-    place = np.zeros(out.shape[0] + 1, np.int64)
-    for c in columns:
-        for e in range(indptr[c], middle[c]):
-            place[sequence[e] + np.uint32(1)] += 1
-    for s in range(out.shape[0]):
-        place[s + 1] += place[s]
-    # of each entry, by sequence: its value, and where the entries begin and end to multiply with
-    own = np.empty(place[-1], value.dtype)
-    begin, end = np.empty(place[-1], np.uint32), np.empty(place[-1], np.uint32)
-    for c in columns:
-        for e in range(indptr[c], middle[c]):
-            p = place[sequence[e]]
-            own[p], begin[p], end[p] = value[e], e if symmetric else middle[c], indptr[c + 1]
-            place[sequence[e]] = p + 1  # in the end, where the entries of the sequence end
-    first = 0
-    for s in range(out.shape[0]):
-        row = out[s]
-        for p in range(first, place[s]):
-            own_value = np.float64(own[p])
-            # slices: the compiler sees no negative index, which saves a third of the time
-            seq, counts = sequence[begin[p] : end[p]], value[begin[p] : end[p]]
-            for b in range(seq.size):
-                row[seq[b] - first_right] += own_value * counts[b]
-        first = place[s]
+            for b in range(p if symmetric else 0, other_seq.size):
+                row0[other_seq[b]] += own0 * other_counts[b]

@@ -157,8 +157,10 @@ def plan_tiles(
         wanted = f"at least about {need} bytes, which the longest pair of sequences needs"
         problem = f"memory_limit must be {wanted}, got {budget} bytes"
         raise ValueError(f"{problem}; pass a larger memory_limit.")
-    # of a symmetric matrix the upper tiles alone
-    tiles = [(a, b) for a in rows for b in columns if right is not None or a.start <= b.start]
+    # of a symmetric matrix the upper tiles alone; to and fro, since counts of the last columns are
+    # kept when the next rows begin
+    tiles = [(a, b) for i, a in enumerate(rows) for b in columns[:: 1 - 2 * (i % 2)]
+             if right is not None or a.start <= b.start]  # fmt: skip
     return tiles, max(need, 1)
 
 

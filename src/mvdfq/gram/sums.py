@@ -7,18 +7,16 @@ import numpy as np
 
 from mvdfq._engines import cpu
 from mvdfq.gram.plan import Plan
-from mvdfq.kernels.counting import Columns
+from mvdfq.kernels.counting import Columns, Counted
 
 # A column takes (left degree * right degree) steps as an outer product and (n_left * n_right) steps
 # in a dense matrix product, but one step of a matrix product is about 48 times faster (measured on
 # 1000 x 1000 sequences).
 DENSE_GAIN = 48
-# Columns whose entries have at least this many products each are multiplied row by row, if the sums
-# take more bytes than the caches of most processors: rows that stay in the cache gain nothing.
-MANY_PRODUCTS = 12
-BEYOND_CACHE = 1 << 24
 # Columns of one dense product: enough for full speed, 4 MB for 1000 sequences.
 DENSE_COLUMNS = 1024
+# Of the columns of one side: where they begin and end, and sequence and value of all entries.
+Side = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 
 
 class Products:
@@ -41,29 +39,35 @@ class Products:
 
     def add_columns(self, columns: Columns, bound: float) -> None:
         """Add the products of columns; the counts of a sequence sum to at most `bound`."""
+        begin, end, sequence = columns.indptr[:-1], columns.indptr[1:], columns.sequence
         value = self._embed(columns.count)
         if columns.multiplicity is not None:
             times = np.repeat(np.sqrt(columns.multiplicity), np.diff(columns.indptr))
             value = value * times.astype(value.dtype)
-        cpu.add_squares(columns.sequence, value, self.own)
-        degree = np.diff(columns.indptr)
+        cpu.add_squares(sequence, value, self.own)
         # within one collection every entry is both left and right
-        left = degree
+        left = right = begin, end, sequence, value
         if not self.symmetric:
-            left = cpu.left_degrees(columns.indptr, columns.sequence, self.n_left)
-        steps = left * (degree if self.symmetric else degree - left)
-        dense = (steps > 0) & (steps * DENSE_GAIN >= self.values.size)
-        # the diagonal is known, so a word of only one sequence adds nothing
-        is_shared = steps > (1 if self.symmetric else 0)
-        self._add_frequent(columns, value, np.flatnonzero(dense), bound)
-        rest = ~dense & is_shared
-        has_many = steps >= MANY_PRODUCTS * left
-        by_row = rest & has_many & (self.values.nbytes > BEYOND_CACHE)
-        sides = columns.indptr, columns.indptr[:-1] + left, columns.sequence, value
-        about = np.uint32(self.first_right), self.symmetric, self.values
-        if by_row.any():  # the first call compiles the loop
-            cpu.add_row_products(*sides, np.flatnonzero(by_row), *about)
-        cpu.add_outer_products(*sides, np.flatnonzero(rest & ~by_row), *about)
+            middle = begin + cpu.left_degrees(columns.indptr, sequence, self.n_left)
+            left = begin, middle, sequence, value
+            right = middle, end, sequence - np.uint32(self.first_right), value
+        self._add(left, right, bound)
+
+    def add_counted(self, left: Counted, right: Counted) -> None:
+        """Add the products of a left and a right block, or of the only block with itself."""
+        bound, both = max(left.bound, right.bound), [left] if left is right else [left, right]
+        self.own += np.concatenate([block.own for block in both])
+        if isinstance(left.values, np.ndarray):
+            values = np.concatenate([block.values for block in both])
+            self._add_later(values.astype(self._precision(bound), copy=False).T, bound)
+            return
+        keys = [block.values.words for block in both]
+        pairs: Any = (slice(None), slice(None))
+        if left is not right:
+            pairs = np.empty((2, min(map(len, keys))), np.int64)
+            pairs = pairs[:, : cpu.common_keys(keys[0], keys[-1], *pairs)]
+        sides = [_side(block.values, places) for block, places in zip(both, pairs, strict=False)]
+        self._add(sides[0], sides[-1], bound)
 
     def add_dense(self, counts: np.ndarray, bound: float) -> None:
         """Add the products of counts in a dense (n_sequences, n_words) matrix."""
@@ -78,11 +82,24 @@ class Products:
         """Return float32 if products of whole numbers are exact in float32, else float64."""
         return np.dtype("f4" if self.root or bound**2 < cpu.EXACT_SINGLE else "f8")
 
-    def _add_frequent(self, columns: Columns, value: np.ndarray, places, bound: float) -> None:
+    def _add(self, left: Side, right: Side, bound: float) -> None:
+        """Add the products of columns that have a left and a right side."""
+        degree = left[1] - left[0]
+        steps = degree * (degree if left is right else right[1] - right[0])
+        dense = (steps > 0) & (steps * DENSE_GAIN >= self.values.size)
+        # the diagonal is known, so a word of only one sequence adds nothing
+        is_shared = steps > (1 if self.symmetric else 0)
+        self._add_frequent(left, right, np.flatnonzero(dense), bound)
+        rest = np.flatnonzero(~dense & is_shared)
+        cpu.add_outer_products(left, right, rest, self.symmetric, self.values)
+
+    def _add_frequent(self, left: Side, right: Side, places: np.ndarray, bound: float) -> None:
         for first in range(0, len(places), DENSE_COLUMNS):
             part = places[first : first + DENSE_COLUMNS]
             block = np.zeros((len(part), self.n_sequences), dtype=self._precision(bound))
-            cpu.fill_dense(columns.indptr, columns.sequence, value, part, block)
+            cpu.fill_dense(left, part, block)
+            if not self.symmetric:
+                cpu.fill_dense(right, part, block[:, self.first_right :])
             self._add_later(block, bound)
 
     def _add_later(self, block: np.ndarray, bound: float) -> None:
@@ -102,6 +119,11 @@ class Products:
             # numpy halves the work when both are the same array
             self.values += block[: self.n_left] @ block[self.first_right :].T
         self.waiting, self.largest = [], 0.0
+
+
+def _side(columns: Columns, places: np.ndarray) -> Side:
+    """Return the columns at some places."""
+    return columns.indptr[:-1][places], columns.indptr[1:][places], columns.sequence, columns.count
 
 
 @dataclass(frozen=True)

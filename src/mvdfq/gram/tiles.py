@@ -106,7 +106,7 @@ def compute_tiles(
     workers = max(1, min(n_threads(n_jobs), budget // task_bytes))
     # half of the rest, since results wait for their turn and the needs are estimates
     kept = KeptCounts(max(0, budget - (workers + 1) * task_bytes) // 2)
-    pieces = list(_pieces(plan))
+    pieces = list(_pieces(plan, len(tiles)))
     jobs = ((tile, *piece) for tile in tiles for piece in pieces)
     running = run_in_order(lambda job: _run(job, left, right, plan, kept), jobs, workers)
     with closing(running):  # Ctrl-C must end the threads, even if a traceback keeps the generator
@@ -162,10 +162,10 @@ def _reported(results: Iterator, total: int, progress: Report) -> Any:
         yield result
 
 
-def _pieces(plan: Plan) -> Iterator[tuple[int, float, tuple[tuple[int, Any], ...]]]:
+def _pieces(plan: Plan, n_tiles: int) -> Iterator[tuple[int, float, tuple[tuple[int, Any], ...]]]:
     """Cut the tasks of a tile into pieces of equal row and weight, in a fixed order."""
-    # rows are pieces already; only few rows must be cut further
-    per_row = -(-PIECES // len(plan.row_weights))
+    # rows and tiles are pieces already; only few of them must be cut further
+    per_row = -(-PIECES // (len(plan.row_weights) * n_tiles))
     for r in np.flatnonzero(plan.row_weights).tolist():
         tasks = plan.tasks(r)
         size = -(-len(tasks) // per_row)
@@ -194,21 +194,18 @@ def _run(job: Job, left: Ragged, right: Ragged | None, plan: Plan, kept: "KeptCo
     def counted_in(i: int, t: int, task: GroupTask) -> Counted:
         number, collection, cut = sides[i]
         if right is None and cut == slice(0, len(collection)):  # the only tile
-            return task.counted(row(i))
-        return kept.get((number, cut.start, r, t), lambda: task.counted(row(i)))
+            return task.counted(row(i), plan.root)
+        return kept.get((number, cut.start, r, t), lambda: task.counted(row(i), plan.root))
 
     sizes = [cut.stop - cut.start for _, _, cut in sides]
     first_right = sizes[0] if len(sides) > 1 else 0
     products = Products(sizes[0], first_right, sum(sizes), plan.root)
     for t, task in tasks:
-        counted = None
-        if isinstance(task, GroupTask):
-            parts = [counted_in(i, t, task) for i in blocks]
-            counted = parts[0] if len(parts) == 1 else parts[0].joined(parts[1])
-        if counted is None:  # only a joined row will do
+        parts = [counted_in(i, t, task) for i in blocks] if isinstance(task, GroupTask) else []
+        if parts and parts[0].fits(parts[-1]):
+            products.add_counted(parts[0], parts[-1])
+        else:  # only a joined row will do
             task.add_to(products, row(*blocks))
-        else:
-            counted.add_to(products)
     products.finish()
     return products
 

@@ -17,6 +17,10 @@ from mvdfq._engines.compiled import bare, compiled, inlined
 DIGIT = 14
 # Whole numbers below this are exact in single precision.
 EXACT_SINGLE = 2**24
+# A row of marks has WIDTH words of 64 bits, a counter of bits DIGITS binary digits.
+WIDTH, DIGITS = 16, 12
+# Adding one row of marks takes as long as this many products of an outer product.
+MARK_STEPS = 4
 
 
 def bits(n: int) -> int:
@@ -176,6 +180,31 @@ def common_keys(left, right, first, second):
     return n
 
 
+@bare
+def list_by_sequence(indptr, sequence, value, levels, ends, numbers, more):
+    """List the columns of each sequence: first where the value is at least the second level.
+
+    ``ends[2 * s]`` is where these values of sequence `s` end, ``ends[2 * s + 1]`` where the others
+    end; `ends` holds zeros, of size 2 n + 1. `more` becomes the number of these values of each
+    column, and of the values above the second level. The third level is between the others.
+    """
+    _, high, between = levels
+    for e in range(sequence.size):
+        ends[2 * sequence[e] + np.uint32(2 - (value[e] > between))] += 1
+    for p in range(1, ends.size):
+        ends[p] += ends[p - 1]
+    for c in range(indptr.size - 1):
+        n_twice = n_above = 0
+        for e in range(indptr[c], indptr[c + 1]):
+            is_twice = value[e] > between
+            n_twice += is_twice
+            n_above += value[e] > high
+            place = 2 * sequence[e] + np.uint32(1 - is_twice)
+            numbers[ends[place]] = c
+            ends[place] += 1  # where a list begins becomes where it ends
+        more[0, c], more[1, c] = n_twice, n_above
+
+
 @compiled
 def add_dense_counts(entries, shifts, weights, counts):
     """Add the weight of every entry to ``counts[sequence, key]``."""
@@ -255,3 +284,124 @@ def add_outer_products(left, right, columns, symmetric, out):
             row0, own0 = out[seq[p]], np.float64(counts[p])
             for b in range(p if symmetric else 0, other_seq.size):
                 row0[other_seq[b]] += own0 * other_counts[b]
+
+
+@bare
+def mark_columns(left, right, pairs, limits, levels, places, marks, spare, is_left, out):
+    """Mark the right sequences of columns as bits, and add what bits do not say to `out`.
+
+    A side is (indptr, sequence, value, more), see `list_by_sequence`; column ``pairs[0, c]`` of the
+    left side is the same word as ``pairs[1, c]`` of the right side. Bits stand for the first two
+    `levels`; what a value is above the second level is multiplied here. ``places[0, number]``
+    becomes the row of `marks` for the first level of a left column, ``places[1, number]`` for what
+    the second level has more (0: no such row; row 0 is empty). ``is_left[c]`` becomes True for
+    columns that take fewer steps without bits: at most ``limits[0]``, and all steps are divided
+    by ``limits[1]``. `spare` is memory for indices.
+    """
+    left_ptr, left_sequence, left_value, left_more = left
+    right_ptr, right_sequence, right_value, right_more = right
+    low, high, between = levels
+    n_rows = 1
+    for c in range(pairs.shape[1]):
+        i, j = pairs[0, c], pairs[1, c]
+        n_left, n_right = left_ptr[i + 1] - left_ptr[i], right_ptr[j + 1] - right_ptr[j]
+        n_rest, n_above = left_more[1, i] * n_right, right_more[1, j]
+        has_second = right_more[0, j] > 0
+        steps = (1 + has_second) * MARK_STEPS * n_left + n_rest + n_left * n_above
+        is_left[c] = limits[1] * steps >= min(n_left * n_right, limits[0])
+        is_left[c] |= n_rows + 2 > marks.shape[0]
+        if is_left[c]:
+            continue
+        first, second = marks[n_rows], marks[n_rows + has_second]
+        for w in range(first.size):
+            first[w] = second[w] = 0
+        places[0, i], places[1, i] = n_rows, (n_rows + 1) * has_second
+        n_rows += 1 + has_second
+        n_spare = 0
+        for b in range(right_ptr[j], right_ptr[j + 1]):
+            bit = np.uint64(1) << np.uint64(right_sequence[b] & np.uint32(63))
+            first[right_sequence[b] >> np.uint32(6)] |= bit
+            if right_value[b] > between:
+                second[right_sequence[b] >> np.uint32(6)] |= bit
+                if right_value[b] > high:
+                    spare[n_spare] = b
+                    n_spare += 1
+        for a in range(left_ptr[i], left_ptr[i + 1] if n_rest or n_spare else 0):
+            row = out[left_sequence[a]]
+            known = high if left_value[a] > between else low
+            for k in range(n_spare):
+                row[right_sequence[spare[k]]] += known * (right_value[spare[k]] - high)
+            if left_value[a] > high:
+                # within one block, products with later entries are enough
+                for b in range(a + 1 if limits[1] > 1 else right_ptr[j], right_ptr[j + 1]):
+                    row[right_sequence[b]] += (left_value[a] - high) * right_value[b]
+
+
+@bare
+def add_marks(ends, numbers, places, marks, rows, symmetric, n_words, counters):
+    """Add the rows of `marks` of the words of every left sequence, bit by bit.
+
+    `ends` and `numbers` are the lists of `list_by_sequence`, and `rows` is memory. A left sequence
+    has three kinds of counters, with the lowest digits of all right sequences first. The first
+    kind takes the first level of both sides, the second kind the first and the second level, the
+    third kind the second level of both sides. The first `n_words` of a row are added; within one
+    block (`symmetric`), the second half of the sequences does not need the first half.
+    """
+    for s in range(counters.shape[0]):
+        begin = ends[2 * s - 1] if s else 0
+        for kind in range(3):
+            n = 0
+            for i in range(begin, ends[2 * s + 1] if kind < 2 else begin):
+                rows[n] = places[kind, numbers[i]]
+                n += rows[n] > 0
+            for i in range(begin, ends[2 * s] if kind > 0 else begin):
+                rows[n] = places[kind - 1, numbers[i]]
+                n += rows[n] > 0
+            for i in range(n, n + 8):
+                rows[i] = 0  # empty
+            low, high = s // 512 * 8 if symmetric else 0, n_words
+            sums = counters[s, kind, low:]
+            for p in range(0, n, 8):
+                a, b = marks[rows[p], low:high], marks[rows[p + 1], low:high]
+                c, d = marks[rows[p + 2], low:high], marks[rows[p + 3], low:high]
+                e, f = marks[rows[p + 4], low:high], marks[rows[p + 5], low:high]
+                g, h = marks[rows[p + 6], low:high], marks[rows[p + 7], low:high]
+                # full adders: a sum and a carry of three bits, for 64 sequences at a time
+                for w in range(a.size):
+                    one, two, four = sums[w], sums[WIDTH + w], sums[2 * WIDTH + w]
+                    one, two0 = one ^ a[w] ^ b[w], (one & a[w]) | ((one ^ a[w]) & b[w])
+                    one, two1 = one ^ c[w] ^ d[w], (one & c[w]) | ((one ^ c[w]) & d[w])
+                    two, four0 = two ^ two0 ^ two1, (two & two0) | ((two ^ two0) & two1)
+                    one, two0 = one ^ e[w] ^ f[w], (one & e[w]) | ((one ^ e[w]) & f[w])
+                    one, two1 = one ^ g[w] ^ h[w], (one & g[w]) | ((one ^ g[w]) & h[w])
+                    two, four1 = two ^ two0 ^ two1, (two & two0) | ((two ^ two0) & two1)
+                    carry = (four & four0) | ((four ^ four0) & four1)
+                    sums[w], sums[WIDTH + w] = one, two
+                    sums[2 * WIDTH + w] = four ^ four0 ^ four1
+                    for digit in range(3, DIGITS):
+                        before = sums[digit * WIDTH + w]
+                        sums[digit * WIDTH + w] = before ^ carry
+                        carry &= before
+
+
+@compiled
+def add_counters(counters, n_digits, weights, numbers, out):
+    """Add the counters of `add_marks`, times the weight of their kind, to `out`; make them 0.
+
+    Digits from `n_digits` on are 0. `numbers` is memory.
+    """
+    for s in range(out.shape[0]):
+        for w in range((out.shape[1] + 63) // 64):
+            row = out[s, 64 * w : 64 * w + 64]
+            for kind in range(3):
+                sums, weight = counters[s, kind], weights[kind]
+                for b in range(64):
+                    numbers[b] = 0
+                for digit in range(n_digits - 1, -1, -1):
+                    bits_of_digit = sums[digit * WIDTH + w]
+                    for b in range(64):
+                        bit = np.int64((bits_of_digit >> np.uint64(b)) & np.uint64(1))
+                        numbers[b] = 2 * numbers[b] + bit
+                    sums[digit * WIDTH + w] = 0
+                for b in range(row.size):
+                    row[b] += weight * numbers[b]

@@ -148,7 +148,8 @@ def plan_tiles(
         # a tile reads two blocks, unless the only block is compared with itself
         if right is not None or len(rows) > 1:
             frames += other_frames
-        need = per_frame * frames + 3 * 8 * min(size, len(left)) * min(size, len(other))
+        # a tile, its sum, a product, and counters of bits
+        need = per_frame * frames + 4 * 8 * min(size, len(left)) * min(size, len(other))
         if need * 2 <= budget or size == 1:
             break
         # halves, rounded up, so that tiles stay alike in size

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from mvdfq._engines import cpu
+from mvdfq.gram.bits import Bits
 from mvdfq.gram.plan import Plan
 from mvdfq.kernels.counting import Columns, Counted
 
@@ -36,6 +37,7 @@ class Products:
         # frequent columns that wait for a product, as rows, and a bound on the values of a product
         self.waiting: list[np.ndarray] = []
         self.largest = 0.0
+        self.bits: Bits | None = None  # of common columns
 
     def add_columns(self, columns: Columns, bound: float) -> None:
         """Add the products of columns; the counts of a sequence sum to at most `bound`."""
@@ -63,9 +65,13 @@ class Products:
             return
         keys = [block.values.words for block in both]
         pairs: Any = (slice(None), slice(None))
-        if left is not right:
+        if left is not right or left.lists is not None:
             pairs = np.empty((2, min(map(len, keys))), np.int64)
             pairs = pairs[:, : cpu.common_keys(keys[0], keys[-1], *pairs)]
+        if left.lists is not None and right.lists is not None:
+            self.bits = self.bits or Bits(self.values)
+            is_left = self.bits.add(left, right, pairs, self.values.size // DENSE_GAIN)
+            pairs = pairs[:, is_left]
         sides = [_side(block.values, places) for block, places in zip(both, pairs, strict=False)]
         self._add(sides[0], sides[-1], bound)
 
@@ -106,19 +112,25 @@ class Products:
         """Keep dense columns until there are enough: every matrix product writes a whole tile."""
         is_other = bool(self.waiting) and self.waiting[0].dtype != block.dtype
         if is_other or (not self.root and self.largest + bound**2 >= cpu.EXACT_SINGLE):
-            self.finish()
+            self._multiply()
         self.waiting.append(block)
         self.largest += bound**2
         if sum(map(len, self.waiting)) >= DENSE_COLUMNS:
-            self.finish()
+            self._multiply()
 
-    def finish(self) -> None:
-        """Add the products of the columns that wait; `values` are complete then."""
+    def _multiply(self) -> None:
+        """Add the products of the dense columns that wait."""
         if self.waiting:
             block = np.concatenate(self.waiting).T
             # numpy halves the work when both are the same array
             self.values += block[: self.n_left] @ block[self.first_right :].T
         self.waiting, self.largest = [], 0.0
+
+    def finish(self) -> None:
+        """Add what waits; `values` are complete then."""
+        self._multiply()
+        if self.bits is not None:
+            self.bits.finish()
 
 
 def _side(columns: Columns, places: np.ndarray) -> Side:

@@ -34,18 +34,33 @@ class Columns:
     multiplicity: np.ndarray | None = None
 
 
+class Lists(NamedTuple):
+    """The columns of each sequence, as `cpu.list_by_sequence` makes them, for products as bits.
+
+    Most values are one of the first two `levels`. One sequence adds a bit at most `most` times.
+    """
+
+    ends: np.ndarray
+    numbers: np.ndarray
+    more: np.ndarray
+    levels: np.ndarray
+    most: int
+
+
 @dataclass(frozen=True)
 class Counted:
     """The counts of one task in one block of sequences, or their square roots.
 
     `values` is a dense (n_sequences, n_words) matrix or columns whose keys are in `base`. The
-    counts of a sequence sum to at most `bound`, the squares of its values to `own`.
+    counts of a sequence sum to at most `bound`, the squares of its values to `own`. `lists` are
+    the `Lists` of the columns, or None.
     """
 
     values: Any
     own: np.ndarray
     base: int
     bound: float
+    lists: Any = None
 
     @property
     def nbytes(self) -> int:
@@ -53,7 +68,7 @@ class Counted:
         values = self.values
         if isinstance(values, np.ndarray):
             return values.nbytes
-        arrays = values.indptr, values.sequence, values.count, values.words
+        arrays = values.indptr, values.sequence, values.count, values.words, *(self.lists or ())[:3]
         return sum((a if a.base is None else a.base).nbytes for a in arrays)
 
     def fits(self, other: "Counted") -> bool:
@@ -110,10 +125,11 @@ class GroupTask:
             values = np.sqrt(values) if root else values
             return Counted(values, np.einsum("ij,ij->i", values, values, dtype=float), *about)
         columns, own = next(self.columns(row)), np.zeros(row.n_sequences)
+        levels = self._weights(row).min() * np.array([1, 2, 1.5], columns.count.dtype)
         if root:
-            columns = replace(columns, count=np.sqrt(columns.count))
+            columns, levels = replace(columns, count=np.sqrt(columns.count)), np.sqrt(levels)
         cpu.add_squares(columns.sequence, columns.count, own)
-        return Counted(columns, own, *about)
+        return Counted(columns, own, *about, listed(columns, row.n_sequences, levels))
 
     def columns(self, row: Row) -> Iterator[Columns]:
         """Yield the counts of all words, in one piece."""
@@ -194,3 +210,25 @@ def count_entries(entries: np.ndarray, shifts, listed, weights: np.ndarray) -> C
     # copies, since columns may be kept: there are far fewer words than entries
     words = keys[:n].copy() if listed is None else listed[keys[:n]]
     return Columns(indptr[: n + 1].copy(), sequence[:n_counts], count[:n_counts], words)
+
+
+def listed(columns: Columns, n_sequences: int, levels: np.ndarray) -> Lists | None:
+    """Return the columns of each sequence, for products as bits.
+
+    None if bits would hardly save time: for rare words, large counts or a few common words.
+    """
+    indptr, count, n = columns.indptr, columns.count, columns.sequence.size
+    too_many = n_sequences > 64 * cpu.WIDTH or indptr.size > 2**16
+    if too_many or n < cpu.MARK_STEPS * indptr.size or 16 * (count > levels[1]).sum() > n:
+        return None
+    # every addition of bits to a tile takes about as long as a product for each value of the tile
+    degree = np.diff(indptr)
+    if 4 * (degree @ degree) < n_sequences**2:
+        return None
+    ends, more = np.zeros(2 * n_sequences + 1, np.int64), np.empty((2, degree.size), np.int32)
+    numbers = np.empty(columns.sequence.size, np.uint16)
+    about = columns.indptr, columns.sequence, columns.count, levels
+    cpu.list_by_sequence(*about, ends, numbers, more)
+    n_twice, n_once = np.diff(ends, prepend=0)[:-1].reshape(-1, 2).T
+    most = int((2 * n_twice + n_once).max())
+    return Lists(ends, numbers, more, levels, most) if most < 2**cpu.DIGITS else None

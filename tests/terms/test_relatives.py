@@ -57,6 +57,16 @@ def test_a_group_holds_a_part_of_a_class_and_the_most_similar_first():
     assert (np.bincount(bound)[bound[:3]] == 1).all()
 
 
+def test_groups_of_copies_do_not_depend_on_rounding():
+    values, _ = family_values([], np.random.default_rng(0))
+    copies = np.tile(np.arange(60), 3)
+    values = values[np.ix_(copies, copies)]
+    noise = np.random.default_rng(1).normal(0, 1e-12, values.shape)
+    y = np.arange(len(values)) % 2
+    expected = relatives(values, y, 5)
+    np.testing.assert_array_equal(relatives(values + noise + noise.T, y, 5), expected)
+
+
 def test_without_relatives_there_are_no_groups():
     values, _ = family_values([], np.random.default_rng(0))
     assert relatives(values, np.zeros(60, int), 5) is None

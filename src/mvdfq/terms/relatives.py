@@ -38,7 +38,10 @@ def relatives(values: np.ndarray, y: np.ndarray, n_folds: int) -> np.ndarray | N
         limit = min(most[a], most[b])
         if size[a] + size[b] <= limit:
             group[b], size[a], most[a] = a, size[a] + size[b], limit
-    return np.array([_root(group, i) for i in range(len(y))])
+    roots = [_root(group, i) for i in range(len(y))]
+    # by the first member: which of several copies is the root depends on rounding
+    _, first, members = np.unique(roots, return_index=True, return_inverse=True)
+    return first[members]
 
 
 def _spanning_tree(values: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

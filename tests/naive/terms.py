@@ -76,3 +76,21 @@ def sketches(features, name, width):
         for sketch, values in zip(found, features, strict=True):
             sketch[bits % width] += -values[column] if bits >> 63 else values[column]
     return found
+
+
+def boundary(decision, y, n_steps=100):
+    """The decision value at which two classes are equally probable, by Newton's steps for Platt."""
+    ones, zeros = sum(y), len(y) - sum(y)
+    targets = [(ones + 1) / (ones + 2) if label else 1 / (zeros + 2) for label in y]
+    slope = shift = 0.0
+    for _ in range(n_steps):
+        p = [1 / (1 + math.exp(-(slope * f + shift))) for f in decision]
+        errors = [q - t for q, t in zip(p, targets, strict=True)]
+        first = sum(e * f for e, f in zip(errors, decision, strict=True)), sum(errors)
+        curve = [
+            sum(q * (1 - q) * f**k for q, f in zip(p, decision, strict=True)) for k in range(3)
+        ]
+        determinant = curve[2] * curve[0] - curve[1] ** 2
+        slope -= (curve[0] * first[0] - curve[1] * first[1]) / determinant
+        shift -= (curve[2] * first[1] - curve[1] * first[0]) / determinant
+    return -shift / slope

@@ -8,9 +8,10 @@ from scipy.special import log_softmax
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.svm import SVC
 
-from mvdfq.terms.svm import Margins, Problems, fit_margins, fit_temperature
+from mvdfq.terms.svm import Margins, Problems, fit_margins, fit_shift, fit_temperature
 from mvdfq.terms.validation import Cautious, Trainer, inner_folds
 from naive.passes import squared_hinge
+from naive.terms import boundary
 
 
 @pytest.fixture(scope="module")
@@ -159,7 +160,49 @@ def test_the_squared_hinge_has_no_choice(blobs):
                         sample_weight=np.ones(60), squared=True)  # fmt: skip
     assert result.C == 1
     assert result.scores.shape == (1, 5)
-    assert_allclose(result.margins.of(K), whole.of(K))
+    assert_allclose(result.margins.coefficients, whole.coefficients)
+
+
+def rare(rng, n_rare=8, n_others=60):
+    """Decision values of two classes of unlike size that overlap a little, and the classes."""
+    y = np.repeat([1, 0], [n_rare, n_others])
+    return rng.normal(np.where(y == 1, -0.6, -1.0), 0.15), y
+
+
+def test_the_boundary_is_where_two_classes_are_equally_probable():
+    decision, y = rare(np.random.default_rng(0))
+    expected = boundary(decision.tolist(), y.tolist())
+    assert_allclose(fit_shift(decision, y, np.ones(68)), -expected, rtol=1e-3)
+    # the scale and the origin of decision values mean nothing
+    assert_allclose(fit_shift(3 * decision + 2, y, np.ones(68)), -(3 * expected + 2), rtol=1e-3)
+    # if no value tells the classes apart, all but one are on one side
+    assert fit_shift(-decision, y, np.ones(68)) == decision.min()
+
+
+def test_a_rare_class_is_found():
+    y = np.repeat([0, 1], [54, 6])
+    points = np.random.default_rng(0).normal(size=(60, 2)) + 2 * y[:, np.newaxis]
+    kernel = 0.02 * points @ points.T + np.eye(60)  # every sequence is unlike all others
+    result, _ = trained(kernel, y, [10.0])
+    plain = fit_margins(kernel, y, Problems(2, "ovr"), 10.0, sample_weight=np.ones(60))
+    shift = result.margins.intercepts - plain.intercepts
+    assert shift > 0.3  # members of the rare class have margins below 0
+    assert_allclose(result.margins.coefficients, plain.coefficients)
+    for machine in result.folds:
+        members = np.setdiff1d(np.arange(60), machine.check)
+        of_fold = fit_margins(kernel[np.ix_(members, members)], y[members], Problems(2, "ovr"),
+                              10.0, sample_weight=np.ones(len(members)))  # fmt: skip
+        assert_allclose(machine.intercepts, of_fold.intercepts + shift)
+
+
+@pytest.mark.parametrize(("sizes", "scheme"), [((36, 24), "ovr"), ((54, 6), "ovo")])
+def test_the_boundary_stays_for_even_classes_and_pairs(sizes, scheme):
+    y = np.repeat([0, 1], sizes)
+    points = np.random.default_rng(0).normal(size=(60, 2)) + 2 * y[:, np.newaxis]
+    kernel, problems = 0.02 * points @ points.T + np.eye(60), Problems(2, scheme)
+    result = Trainer(problems, y, np.ones(60))(lambda learn: kernel, [10.0])
+    plain = fit_margins(kernel, y, problems, 10.0, sample_weight=np.ones(60))
+    assert_allclose(result.margins.intercepts, plain.intercepts)
 
 
 def test_groups_stay_together(blobs):

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.optimize import minimize_scalar
-from scipy.special import log_softmax
+from scipy.optimize import minimize, minimize_scalar
+from scipy.special import log_expit, log_softmax
 from sklearn import config_context
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC, LinearSVC
@@ -86,6 +86,10 @@ class Margins(Short):
     def of(self, values: Any) -> np.ndarray:
         """Return the margins, (n_sequences, n_problems)."""
         return values @ self.coefficients + self.intercepts
+
+    def moved(self, shift: float) -> "Margins":
+        """Return the machines with `shift` added to all margins."""
+        return Margins(self.coefficients, self.intercepts + shift)
 
 
 class FoldMachine(NamedTuple):
@@ -214,6 +218,31 @@ def fit_temperature(decision: np.ndarray, y: np.ndarray, sample_weight: np.ndarr
     factor = float(np.exp(minimize_scalar(loss, bounds=(-5, 5), method="bounded").x))
     logs = log_softmax(factor * decision, axis=1)[np.arange(len(y)), y]
     return factor * _trust(logs + np.log(decision.shape[1]), sample_weight)
+
+
+def fit_shift(decision: np.ndarray, y: np.ndarray, sample_weight: np.ndarray) -> float:
+    r"""Return what to add to the decision values of two classes, which are equally probable at 0.
+
+    If one class is rare, a machine puts nearly all new sequences on the side of the other class,
+    even where all members of the rare class have larger decision values. Platt's method says where
+    the classes are equally probable,
+
+    .. math:: p_1(x) = 1 / (1 + e^{-(a f(x) + b)}), \qquad f(x) = -b / a
+    """
+    sizes = np.bincount(y, minlength=2)
+    # slightly less than 1 and more than 0: otherwise the slope would grow without bound
+    targets = np.where(y == 1, sizes[1] + 1, 1) / (sizes[y] + 2)
+    mean, spread = decision.mean(), decision.std() or 1.0
+    scaled = (decision - mean) / spread
+
+    def loss(numbers: np.ndarray) -> float:
+        odds = numbers[0] * scaled + numbers[1]
+        logs = targets * log_expit(odds) + (1 - targets) * log_expit(-odds)
+        return -float(np.average(logs, weights=sample_weight))
+
+    slope, shift = minimize(loss, [1.0, 0.0], bounds=[(1e-3, None), (None, None)]).x
+    # at least one decision value stays on each side
+    return float(np.clip(shift / slope * spread - mean, -decision.max(), -decision.min()))
 
 
 def _trust(gains: np.ndarray, sample_weight: np.ndarray) -> float:

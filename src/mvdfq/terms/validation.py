@@ -17,7 +17,7 @@ from sklearn.utils.validation import _check_sample_weight
 from mvdfq._engines.choice import side_by_side
 from mvdfq._utils.errors import ParameterError
 from mvdfq._utils.threads import Report
-from mvdfq.terms.svm import FoldMachine, Margins, Problems, fit_margins, fit_temperature
+from mvdfq.terms.svm import FoldMachine, Margins, Problems, fit_margins, fit_shift, fit_temperature
 from mvdfq.terms.typical import Calibration, Spread, inverse, nearness_in, spread_sizes
 
 # Penalties to choose from; on normalized kernels a smaller or larger C changes nothing.
@@ -26,7 +26,7 @@ CANDIDATES = (1.0, 10.0, 100.0, 1000.0)
 FALLBACK = 10.0
 # Support vector machines lose the sequences if the weight times C is much smaller than this.
 SMALLEST_WEIGHT = 1e-6
-# Smallest share of the weight that a class of an even set has; more than two classes have less.
+# Smallest share that a class of an even set has; more than two classes have less.
 EVEN = 0.35
 
 
@@ -131,20 +131,34 @@ class Trainer:
             means = self._recalls(folds, decisions).mean(axis=0)
             best = int(np.flatnonzero(means == means.max())[-1])
         C = candidates[best] if folds else min(candidates, key=lambda c: abs(log(c / FALLBACK)))
-        # without folds nothing is known about the scale
-        temperature, calibration = 1.0, None
+        # without folds nothing is known about boundary and scale
+        shift, temperature, calibration = 0.0, 1.0, None
         everything = np.arange(len(self.y))
         if folds:
             held_out = np.concatenate([check for _, check in folds])
             decision = np.concatenate([fold[best] for fold in decisions])
             y = self.y[held_out]
+            shift = self._shift(decision, held_out)
+            decision = decision + shift
+            moved = zip(decisions, folds, strict=True)
+            scores[best] = [self._accuracy(of[best] + shift, check) for of, (_, check) in moved]
             temperature = fit_temperature(decision, y, self.sample_weight[held_out])
             if self.calibrates:
                 spread = self._distances(matrix(everything), everything)[1]
                 calibration = Calibration.of(decision, np.concatenate(distances), y, spread)
-        margins = self._fit(matrix(None), everything, C)
-        kept = self._machines(folds, [by_penalty[best] for by_penalty in machines if by_penalty])
+        margins = self._fit(matrix(None), everything, C).moved(shift)
+        kept = self._machines(folds, [of[best].moved(shift) for of in machines if of])
         return Trained(margins, float(C), temperature, scores, best, calibration, folds=kept)
+
+    def _shift(self, decision: np.ndarray, held_out: np.ndarray) -> float:
+        """Return how far to move the boundary between two classes of unlike size, else 0.
+
+        Methods of the paper have one machine for each pair of classes, and keep their boundary.
+        """
+        sizes = np.bincount(self.y)
+        if len(sizes) != 2 or self.problems.scheme == "ovo" or sizes.min() >= EVEN * sizes.sum():
+            return 0.0
+        return fit_shift(decision, self.y[held_out], self.sample_weight[held_out])
 
     def left(self, candidates: Sequence[float]) -> Sequence[float]:
         """Return the penalties that are left to choose from, once the classes are known."""

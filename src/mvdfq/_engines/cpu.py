@@ -118,7 +118,7 @@ def sort_by_key(entries, spare, low, bits):
     of ``np.sort``. The bits below `low` are in order already.
     """
     n_passes = (bits + DIGIT - 1) // DIGIT
-    digit_bits = (bits + n_passes - 1) // max(n_passes, 1)
+    digit_bits = -(-bits // max(n_passes, 1))
     mask = np.uint64((1 << digit_bits) - 1)
     places = np.zeros((n_passes, 1 << digit_bits), dtype=np.uint64)
     for entry in entries:  # one pass counts the digits of all passes

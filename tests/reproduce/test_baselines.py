@@ -296,6 +296,7 @@ def test_they_are_evaluated_like_any_other():
     result = mvdfq.evaluate(MeanVariance(), X, y, protocol="group", groups=groups)
     assert result.accuracy > 0.8
     assert result.two_classes["roc_auc"] > 0.9
+    assert result.probabilities is None
 
 
 def test_what_is_chosen_was_best_in_inner_folds():

@@ -125,8 +125,9 @@ def answers(clf: Any, X: Any, labels: list[Any]) -> tuple[np.ndarray, Any, Any]:
     """Return the predictions and, if known, decision values and the probabilities of `labels`."""
     best = getattr(clf, "best_estimator_", clf)
     if hasattr(best, "problems_"):  # a classifier of ours: it reads the sequences once
-        scores = best.decision_function(X)
-        chances: Any = aligned(best.probabilities(scores), best.classes_, labels)
+        scores, chances = best.decision_function(X), None
+        if hasattr(best, "probabilities"):  # baselines have none
+            chances = aligned(best.probabilities(scores), best.classes_, labels)
         return best.classes_[best.problems_.predicted(scores)], scores, chances
     can_rank = len(clf.classes_) == 2 and hasattr(clf, "decision_function")
     scores = clf.decision_function(X) if can_rank else None

@@ -132,6 +132,13 @@ def spread_of_sums(
     return mean, np.maximum(squares / n - mean**2, 0)
 
 
+def mix(x: np.ndarray) -> np.ndarray:
+    """Scramble 64-bit numbers (the finaliser of SplitMix64, G. Steele, D. Lea, C. Flood, 2014)."""
+    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return x ^ (x >> np.uint64(31))
+
+
 def plan_tiles(
     left: Ragged, right: Ragged | None, plan: Plan, budget: int
 ) -> tuple[list[Tile], int]:

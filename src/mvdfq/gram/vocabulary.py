@@ -12,7 +12,7 @@ from mvdfq._engines.choice import current_engine
 from mvdfq._utils.checks import available_memory, parse_memory
 from mvdfq._utils.short import Short
 from mvdfq._utils.threads import n_threads, run_in_order
-from mvdfq.gram.plan import Plan
+from mvdfq.gram.plan import Plan, mix
 from mvdfq.kernels.counting import Columns
 from mvdfq.kernels.keys import find_words, rank_words, word_codes
 from mvdfq.sequences import Ragged
@@ -258,10 +258,3 @@ def _count(collection: Ragged, plan: Plan, r: int, t: int, weight: float, task) 
     count = np.concatenate([np.empty(0, np.float32), *(block.count for block in blocks)])
     columns = Columns(np.cumsum(np.concatenate(sizes)), sequence, count, words)
     return WordCounts(r, t, weight, columns)
-
-
-def mix(x: np.ndarray) -> np.ndarray:
-    """Scramble 64-bit numbers (the finaliser of SplitMix64, G. Steele, D. Lea, C. Flood, 2014)."""
-    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return x ^ (x >> np.uint64(31))

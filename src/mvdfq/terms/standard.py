@@ -23,8 +23,7 @@ from mvdfq._utils.checks import parse_memory
 from mvdfq._utils.short import Short
 from mvdfq._utils.threads import run_in_order
 from mvdfq.frames.base import shares_of
-from mvdfq.gram.plan import spread_of_sums
-from mvdfq.gram.vocabulary import mix
+from mvdfq.gram.plan import mix, spread_of_sums
 from mvdfq.kernels import Group
 from mvdfq.kernels.base import Row
 from mvdfq.terms.svm import FoldMachine

@@ -36,6 +36,7 @@ from mvdfq import (
     Wildcard,
     Words,
 )
+from mvdfq.kernels import counting
 from mvdfq.kernels.neighbours import NeighbourTask
 from naive import kernels as naive
 from twins import as_symbols, fast_gram, n_groups, naive_gram, random_sequences
@@ -465,3 +466,11 @@ def test_a_gamma_of_any_size_is_a_number_or_refused():
     assert_array_equal(found, np.eye(2))
     with pytest.raises(ValueError, match="gamma must be a number > 0"):
         SequenceKernel(Spectrum(1), gamma=10**400).fit(["AB", "AA"])
+
+
+def test_a_single_block_is_counted_once_whatever_its_keys(monkeypatch):
+    counted, count = [], counting.count_entries
+    monkeypatch.setattr(counting, "count_entries", lambda *read: counted.append(1) or count(*read))
+    X = [np.arange(30)[None] % 7, np.arange(25)[None] % 5]
+    SequenceKernel(Spectrum(24), n_symbols=1000).fit_transform(X)  # ranks of words are keys
+    assert len(counted) == 1

@@ -65,9 +65,11 @@ class Products:
             return
         keys = [block.values.words for block in both]
         pairs: Any = (slice(None), slice(None))
-        if left is not right or left.lists is not None:
+        if left is not right:
             pairs = np.empty((2, min(map(len, keys))), np.int64)
-            pairs = pairs[:, : cpu.common_keys(keys[0], keys[-1], *pairs)]
+            pairs = pairs[:, : cpu.common_keys(*keys, *pairs)]
+        elif left.lists is not None:
+            pairs = np.tile(np.arange(len(keys[0])), (2, 1))
         if left.lists is not None and right.lists is not None:
             self.bits = self.bits or Bits(self.values)
             is_left = self.bits.add(left, right, pairs, self.values.size // DENSE_GAIN)

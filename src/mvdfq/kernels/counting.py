@@ -75,7 +75,8 @@ class Counted:
         """Tell whether `other` has counts of the same kind, with the same keys."""
         pair = self.values, other.values
         are_keys = all(isinstance(part, np.ndarray) or part.words.ndim == 1 for part in pair)
-        return self.base == other.base and type(pair[0]) is type(pair[1]) and are_keys
+        is_alike = self.base == other.base and type(pair[0]) is type(pair[1]) and are_keys
+        return is_alike or other is self
 
 
 class Occurrences(NamedTuple):

@@ -18,7 +18,8 @@ from cases import (
 )
 from conftest import size
 from mvdfq import Mismatch, Profile, SequenceFeatures, SequenceKernel, Spatial, Spectrum
-from mvdfq.gram.vocabulary import blocks_of, portions
+from mvdfq.gram.vocabulary import portions
+from mvdfq.sequences import blocks_of
 from naive import kernels as naive
 from twins import as_symbols, fast_features, fast_gram, n_groups, naive_counts
 

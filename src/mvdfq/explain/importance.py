@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -10,6 +9,7 @@ from scipy.special import log_softmax
 from scipy.stats import norm, t
 
 from mvdfq.frames.base import channel_index
+from mvdfq.sequences import blocks_of, offsets_of
 from mvdfq.terms.baseline import Baselines
 from mvdfq.terms.fitted import FittedSum, FittedTerm
 from mvdfq.terms.svm import Problems
@@ -136,10 +136,10 @@ def judge(
 ) -> Judged:
     """Return sequences with what each part adds to their margins, as a fitted sum judges them."""
     view = Baselines(problems.pairs, class_shares).average
-    block = np.cumsum(getattr(read[0], "lengths", np.ones(len(y), int))) // BLOCK_FRAMES
+    offsets = offsets_of(getattr(read[0], "lengths", np.ones(len(y), int)))
     margins, parts = [], []
-    for a, b in pairwise([0, *(np.flatnonzero(np.diff(block)) + 1).tolist(), len(y)]):
-        part = [symbols[a:b] for symbols in read]
+    for block in blocks_of(offsets, BLOCK_FRAMES):
+        part = [symbols[block] for symbols in read]
         margins.append(sum(total.sums(part).values(), start=total.constant))
         sums = [
             [evidence.by_layout.sum(axis=2) @ rows for evidence in term.evidence(symbols, view)]

@@ -15,7 +15,7 @@ from mvdfq._utils.threads import n_threads, run_in_order
 from mvdfq.gram.plan import Plan, mix
 from mvdfq.kernels.counting import Columns
 from mvdfq.kernels.keys import find_words, rank_words, word_codes
-from mvdfq.sequences import Ragged
+from mvdfq.sequences import Ragged, blocks_of
 from mvdfq.symbols.base import letter_name
 
 # Bytes per count while features are put together, measured on 18 million counts of Spectrum(6):
@@ -170,16 +170,6 @@ def portions(
         hint = "pass a larger memory_limit"
         raise ValueError(f"memory_limit must be {wanted}, got {budget} bytes; {hint}.")
     return blocks_of(offsets, budget / per_frame)
-
-
-def blocks_of(offsets: np.ndarray, most: float) -> list[slice]:
-    """Cut sequences into blocks of at most `most` frames; a longer sequence is a block alone."""
-    blocks, start = [], 0
-    while start < len(offsets) - 1:
-        stop = int(np.searchsorted(offsets, offsets[start] + most, side="right")) - 1
-        blocks.append(slice(start, max(start + 1, stop)))
-        start = blocks[-1].stop
-    return blocks
 
 
 def stacked(blocks: Iterable[tuple[sp.csr_array, np.ndarray]]) -> tuple[sp.csr_array, np.ndarray]:

@@ -1,7 +1,7 @@
 """Sequences in the user's own terms: which are shown, curves, exact evidence, words, neighbours."""
 
 from collections.abc import Iterator, Sequence
-from itertools import groupby, pairwise
+from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -10,7 +10,7 @@ from mvdfq.explain.explanation import Explanation
 from mvdfq.explain.moments import find_moments, has_both_strands, on_strand
 from mvdfq.pages.run import Run
 from mvdfq.pages.similar import nearest
-from mvdfq.sequences import Sequences
+from mvdfq.sequences import Sequences, blocks_of
 
 # Points of a curve, and the bytes that all curves of a page may take.
 MOST_POINTS = 300
@@ -187,7 +187,7 @@ def explanations(run: Run, f: int, X: Sequences, places: Any) -> Iterator[Explan
 
     `places` are the judged sequences that `X` holds; None if `X` holds parts of them.
     """
-    clf, block = run.model(f), X.offsets[:-1] // BLOCK_FRAMES
-    for a, b in pairwise([0, *(np.flatnonzero(np.diff(block)) + 1).tolist(), len(X)]):
-        decided = None if places is None else run.decided(f, places[a:b])
-        yield from clf._explained(clf._read(X[a:b]), X[a:b], decided)
+    clf = run.model(f)
+    for block in blocks_of(X.offsets, BLOCK_FRAMES):
+        decided = None if places is None else run.decided(f, places[block])
+        yield from clf._explained(clf._read(X[block]), X[block], decided)

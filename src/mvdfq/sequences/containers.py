@@ -212,6 +212,16 @@ def offsets_of(lengths: Iterable[int]) -> np.ndarray:
     return np.concatenate([[0], np.cumsum(list(lengths), dtype=np.int64)]).astype(np.int64)
 
 
+def blocks_of(offsets: np.ndarray, most: float) -> list[slice]:
+    """Cut sequences into blocks of at most `most` frames; a longer sequence is a block alone."""
+    blocks, start = [], 0
+    while start < len(offsets) - 1:
+        stop = int(np.searchsorted(offsets, offsets[start] + most, side="right")) - 1
+        blocks.append(slice(start, max(start + 1, stop)))
+        start = blocks[-1].stop
+    return blocks
+
+
 def check_lengths(parts: Mapping[str, Ragged]) -> None:
     """Raise an error if two views return different numbers of frames."""
     (first, reference), *others = parts.items()

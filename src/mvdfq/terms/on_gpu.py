@@ -14,9 +14,8 @@ from mvdfq._engines.gpu.filters import filter_counts
 from mvdfq._engines.gpu.reading import Rows
 from mvdfq.gram.gram_on_gpu import device_rows, reading_of
 from mvdfq.gram.plan import Plan
-from mvdfq.gram.vocabulary import blocks_of
 from mvdfq.kernels.counting import GroupTask
-from mvdfq.sequences import Sequences
+from mvdfq.sequences import Sequences, blocks_of
 from mvdfq.symbols.base import Symbols
 
 # Bytes of the card per frame and filter: responses, levels, and the places of their words.

@@ -11,12 +11,12 @@ import numpy as np
 from scipy.special import expit, softmax
 from sklearn import config_context
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.validation import check_is_fitted, column_or_1d
+from sklearn.utils.validation import check_is_fitted
 
 from mvdfq._engines.choice import current_engine, engine_of
-from mvdfq._utils.checks import check_entries, check_whole
+from mvdfq._utils.checks import check_whole
 from mvdfq._utils.progress import Progress
-from mvdfq._utils.short import bars, counted, listed
+from mvdfq._utils.short import bars, listed
 from mvdfq.classifier.choices import by_name, set_nested
 from mvdfq.classifier.learning import Learned, Training, check_training, learn, learn_from_blocks
 from mvdfq.classifier.passes import cluster_decisions
@@ -26,7 +26,7 @@ from mvdfq.classifier.saving.record import Source, TrainingRecord, fingerprints
 from mvdfq.classifier.similarity import Neighbour, neighbours_of
 from mvdfq.explain.explanation import Explanation
 from mvdfq.explain.gathering import explanations
-from mvdfq.explain.importance import Importance, codes_of, judge, lost, parts_of
+from mvdfq.explain.importance import Importance, measured
 from mvdfq.explain.moments import in_range
 from mvdfq.explain.mutations import Change, Mutations, Strand, mutate, substitutions
 from mvdfq.frames.base import channel_names
@@ -37,7 +37,6 @@ from mvdfq.symbols.base import Symbols, check_symbols, warn_unseen
 from mvdfq.terms.fitted import FittedSum, FittedTerm
 from mvdfq.terms.svm import Problems
 from mvdfq.terms.typical import Calibration, in_set
-from mvdfq.terms.validation import check_groups
 
 try:  # scikit-learn 1.9
     from sklearn.callback import (
@@ -503,27 +502,7 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         >>> found = clf.importance(*held_out, by={"low": ["x0", "x1"], "high": [10, 11]})
         """
         check_is_fitted(self)
-        names, shares = parts_of(self.terms_, self.channel_names, by)
-        n = self.n_channels_in_
-        if X is None and len(self.lost_) and isinstance(by, str):
-            losses = self.lost_[:n] if by == "channels" else self.lost_[n:]
-            source = "training sequences that machines held out"
-            return Importance(names, losses[:, 0], losses[:, 1], source)
-        if X is None:
-            read, codes, groups = [term.train for term in self.terms_], self.train_y_, None
-            if not all(isinstance(symbols, Ragged) for symbols in read):
-                problem = "it was not measured in fit, and the training sequences are not kept"
-                hint = "pass sequences that were not learned from, as in clf.importance(X, y)"
-                raise AttributeError(f"The importance is not known: {problem}; {hint}.")
-            source = "the training sequences themselves, which flatters"
-        else:
-            y = column_or_1d(y)
-            groups, codes = check_groups(groups, len(y)), codes_of(y, self.classes_.tolist())
-            read, source = self.sum_.read(self.varying(X)), counted(len(y), "sequence")
-            check_entries(len(read[0]), y=y)
-        about = self.sum_, self.problems_, self.class_shares_, self.temperature_
-        losses = lost([judge(*about, read, codes, shares)], groups)
-        return Importance(names, losses[:, 0], losses[:, 1], source)
+        return measured(self, X, y, groups, by)
 
     def explain(self, x: Any) -> Explanation:
         """Return why the classifier puts one sequence into its class, as exact evidence.

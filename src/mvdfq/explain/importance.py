@@ -7,12 +7,16 @@ from typing import Any
 import numpy as np
 from scipy.special import log_softmax
 from scipy.stats import norm, t
+from sklearn.utils.validation import column_or_1d
 
+from mvdfq._utils.checks import check_entries
+from mvdfq._utils.short import counted
 from mvdfq.frames.base import channel_index
-from mvdfq.sequences import blocks_of, offsets_of
+from mvdfq.sequences import Ragged, blocks_of, offsets_of
 from mvdfq.terms.baseline import Baselines
 from mvdfq.terms.fitted import FittedSum, FittedTerm
 from mvdfq.terms.svm import Problems
+from mvdfq.terms.validation import check_groups
 
 # Sequences with this many frames are explained at a time.
 BLOCK_FRAMES = 2**12
@@ -87,6 +91,31 @@ class Judged:
             # the first of several equal classes is predicted, as `argmax` does
             hits.append(decision.argmax(axis=1) == self.y)
         return np.array(losses), np.array(hits)
+
+
+def measured(clf: Any, X: Any, y: Any, groups: Any, by: Any) -> Importance:
+    """Return `SequenceClassifier.importance` of a fitted classifier."""
+    names, shares = parts_of(clf.terms_, clf.channel_names, by)
+    n = clf.n_channels_in_
+    if X is None and len(clf.lost_) and isinstance(by, str):
+        losses = clf.lost_[:n] if by == "channels" else clf.lost_[n:]
+        source = "training sequences that machines held out"
+        return Importance(names, losses[:, 0], losses[:, 1], source)
+    if X is None:
+        read, codes, groups = [term.train for term in clf.terms_], clf.train_y_, None
+        if not all(isinstance(symbols, Ragged) for symbols in read):
+            problem = "it was not measured in fit, and the training sequences are not kept"
+            hint = "pass sequences that were not learned from, as in clf.importance(X, y)"
+            raise AttributeError(f"The importance is not known: {problem}; {hint}.")
+        source = "the training sequences themselves, which flatters"
+    else:
+        y = column_or_1d(y)
+        groups, codes = check_groups(groups, len(y)), codes_of(y, clf.classes_.tolist())
+        read, source = clf.sum_.read(clf.varying(X)), counted(len(y), "sequence")
+        check_entries(len(read[0]), y=y)
+    about = clf.sum_, clf.problems_, clf.class_shares_, clf.temperature_
+    losses = lost([judge(*about, read, codes, shares)], groups)
+    return Importance(names, losses[:, 0], losses[:, 1], source)
 
 
 def parts_of(

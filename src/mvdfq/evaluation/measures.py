@@ -81,9 +81,13 @@ def honesty_of(probabilities: Any, codes: Any) -> dict[str, float | None]:
     sure, right = probabilities.max(axis=1), probabilities.argmax(axis=1) == codes
     bins = np.minimum((sure * 10).astype(int), 9)
     gaps = np.abs(np.bincount(bins, sure - right)) / len(codes)
-    # a class that training lacks has the probability 0
-    losses = -np.log(np.maximum(probabilities[np.arange(len(codes)), codes], 1e-15))
-    return {"log_loss": float(losses.mean()), "calibration_error": float(gaps.sum())}
+    loss = float(log_losses(probabilities, codes).mean())
+    return {"log_loss": loss, "calibration_error": float(gaps.sum())}
+
+
+def log_losses(probabilities: np.ndarray, codes: Any) -> np.ndarray:
+    """Return the log loss of every case; a class that training lacks has the probability 0."""
+    return -np.log(np.maximum(probabilities[np.arange(len(codes)), codes], 1e-15))
 
 
 def ranking_of(truth: Any, scores: Any) -> dict[str, float | None]:

@@ -8,7 +8,13 @@ import numpy as np
 from sklearn.metrics import confusion_matrix, precision_recall_fscore_support
 
 from mvdfq._utils.short import Short, counted, table
-from mvdfq.evaluation.measures import honesty_of, interval_name, ranking_of, share_interval
+from mvdfq.evaluation.measures import (
+    honesty_of,
+    interval_name,
+    log_losses,
+    ranking_of,
+    share_interval,
+)
 
 
 def codes_of(values: np.ndarray, labels: Sequence[Any]) -> np.ndarray:
@@ -95,8 +101,7 @@ class Evaluation(Short):
     @property
     def probabilities(self) -> np.ndarray | None:
         """Probabilities of `labels`, one test part after the other; None without probabilities."""
-        parts = [fold.probabilities for fold in self.folds if fold.probabilities is not None]
-        return np.concatenate(parts) if len(parts) == len(self.folds) else None
+        return _joined([fold.probabilities for fold in self.folds])
 
     @property
     def seeds(self) -> list[int]:
@@ -159,10 +164,10 @@ class Evaluation(Short):
                 row |= {"true": str(true), "predicted": str(answer), "right": true == answer}
                 rows.append(row | {"fold": fold.name, "seed": fold.seed})
         if (known := self.probabilities) is not None:
-            codes = (codes_of(part, self.labels) for part in (self.truth, self.predicted))
-            for row, p, true, said in zip(rows, known, *codes, strict=True):
-                loss = honesty_of(p[np.newaxis], [true])["log_loss"]
-                row.update(probability=float(p[said]), log_loss=loss)
+            truth, said = (codes_of(part, self.labels) for part in (self.truth, self.predicted))
+            chances, losses = known[np.arange(len(said)), said], log_losses(known, truth)
+            for row, p, loss in zip(rows, chances.tolist(), losses.tolist(), strict=True):
+                row.update(probability=p, log_loss=loss)
         return rows
 
     @property
@@ -213,9 +218,8 @@ class Evaluation(Short):
         # decision values of two classes are margins of the second class
         place = 1 if self.positive is None else texts.index(str(self.positive))
         recalls = [row["recall"] if row["n"] else None for row in self.per_class]
-        parts = [fold.scores for fold in self.folds if fold.scores is not None]
-        sign = 1 if place else -1
-        scores = sign * np.concatenate(parts) if len(parts) == len(self.folds) else None
+        scores = _joined([fold.scores for fold in self.folds])
+        scores = scores if scores is None or place else -scores
         facts = {"positive_class": texts[place], "sensitivity": recalls[place]}
         facts["specificity"] = recalls[1 - place]
         return facts | ranking_of(self.truth == self.labels[place], scores)
@@ -264,3 +268,9 @@ class Evaluation(Short):
             "confusion": self.confusion.tolist(),
             **self.two_classes,
         }
+
+
+def _joined(parts: list[np.ndarray | None]) -> np.ndarray | None:
+    """Return what the folds have, one after another; None if a fold has none."""
+    known = [part for part in parts if part is not None]
+    return np.concatenate(known) if len(known) == len(parts) else None

@@ -138,10 +138,10 @@ class Trainer:
             held_out = np.concatenate([check for _, check in folds])
             decision = np.concatenate([fold[best] for fold in decisions])
             y = self.y[held_out]
-            shift = self._shift(decision, held_out)
-            decision = decision + shift
-            moved = zip(decisions, folds, strict=True)
-            scores[best] = [self._accuracy(of[best] + shift, check) for of, (_, check) in moved]
+            if shift := self._shift(decision, held_out):
+                decision = decision + shift
+                moved = zip(decisions, folds, strict=True)
+                scores[best] = [self._accuracy(of[best] + shift, check) for of, (_, check) in moved]
             temperature = fit_temperature(decision, y, self.sample_weight[held_out])
             if self.calibrates:
                 spread = self._distances(matrix(everything), everything)[1]
@@ -156,14 +156,14 @@ class Trainer:
         Methods of the paper have one machine for each pair of classes, and keep their boundary.
         """
         sizes = np.bincount(self.y)
-        if len(sizes) != 2 or self.problems.scheme == "ovo" or sizes.min() >= EVEN * sizes.sum():
+        if len(sizes) != 2 or self.problems.scheme == "ovo" or _are_even(sizes):
             return 0.0
         return fit_shift(decision, self.y[held_out], self.sample_weight[held_out])
 
     def left(self, candidates: Sequence[float]) -> Sequence[float]:
         """Return the penalties that are left to choose from, once the classes are known."""
         weights = np.bincount(self.y, weights=self.sample_weight)
-        is_settled = self.squared or weights.min() >= EVEN * weights.sum()
+        is_settled = self.squared or _are_even(weights)
         return candidates[:1] if isinstance(candidates, Cautious) and is_settled else candidates
 
     def _of_fold(
@@ -241,6 +241,11 @@ class Trainer:
         """Return the share of weight classified correctly: mean recall for balanced weights."""
         predicted = self.problems.predicted(decision)
         return float(np.average(predicted == self.y[check], weights=self.sample_weight[check]))
+
+
+def _are_even(sizes: np.ndarray) -> bool:
+    """Tell whether classes of these sizes are two classes of like size."""
+    return bool(sizes.min() >= EVEN * sizes.sum())
 
 
 def check_targets(

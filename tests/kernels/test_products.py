@@ -10,7 +10,7 @@ from mvdfq._engines import cpu
 from mvdfq.gram import sums
 from mvdfq.gram.bits import Bits
 from mvdfq.gram.sums import Products
-from mvdfq.kernels.counting import Columns, Counted, listed
+from mvdfq.kernels.counting import Columns, Counted, listed_by_sequence
 from naive import kernels as naive
 
 
@@ -41,7 +41,7 @@ def counted_of(counts, root, unit):
         values, levels = np.sqrt(values), np.sqrt(levels)
     own = (np.sqrt(counts * unit) if root else counts * unit).astype(float)
     keyed = replace(columns, count=values, words=np.flatnonzero(kept).astype(np.uint64))
-    lists = listed(keyed, len(counts), levels)
+    lists = listed_by_sequence(keyed, len(counts), levels)
     return Counted(keyed, (own**2).sum(axis=1), 9, np.inf, lists)
 
 

@@ -137,7 +137,7 @@ def answers(clf: Any, X: Any, labels: list[Any]) -> tuple[np.ndarray, Any, Any]:
 
 
 def aligned(values: np.ndarray, classes: np.ndarray, labels: list[Any]) -> np.ndarray:
-    """Return one column per label from one column per class; 0 for a label that is no class."""
+    """Return a column for every label; the column of a label that is not a class holds 0."""
     full = np.zeros((len(values), len(labels)))
     full[:, codes_of(classes, labels)] = values
     return full

@@ -130,7 +130,7 @@ class GroupTask:
         if root:
             columns, levels = replace(columns, count=np.sqrt(columns.count)), np.sqrt(levels)
         cpu.add_squares(columns.sequence, columns.count, own)
-        return Counted(columns, own, *about, listed(columns, row.n_sequences, levels))
+        return Counted(columns, own, *about, listed_by_sequence(columns, row.n_sequences, levels))
 
     def columns(self, row: Row) -> Iterator[Columns]:
         """Yield the counts of all words, in one piece."""
@@ -213,7 +213,7 @@ def count_entries(entries: np.ndarray, shifts, listed, weights: np.ndarray) -> C
     return Columns(indptr[: n + 1].copy(), sequence[:n_counts], count[:n_counts], words)
 
 
-def listed(columns: Columns, n_sequences: int, levels: np.ndarray) -> Lists | None:
+def listed_by_sequence(columns: Columns, n_sequences: int, levels: np.ndarray) -> Lists | None:
     """Return the columns of each sequence, for products as bits.
 
     None if bits would hardly save time: for rare words, large counts or a few common words.

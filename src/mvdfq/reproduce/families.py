@@ -37,9 +37,14 @@ POLICY = (
 
 def record_key(method: Any, family: str, data: ProteinSet) -> dict[str, Any]:
     """Return everything that the ranking of a family depends on."""
-    profiles = data.profiles_digest if method.view in PROFILE_VIEWS else ""
-    key = {"data": data.digest, "profiles": profiles, "family": family, "method": str(method)}
-    return key | {"policy": POLICY, "source": source_digest("mvdfq.reproduce.families")}
+    return {
+        "data": data.digest,
+        "profiles": data.profiles_digest if method.view in PROFILE_VIEWS else "",
+        "family": family,
+        "method": str(method),
+        "policy": POLICY,
+        "source": source_digest("mvdfq.reproduce.families"),
+    }
 
 
 def rank_families(

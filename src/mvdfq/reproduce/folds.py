@@ -73,11 +73,16 @@ class FoldJob:
         baselines = sorted({type(method.estimator).__module__ for method in methods})
         groups = self.data.inner_groups(self.protocol)
         known = None if groups is None else groups.tolist()
-        cut = joblib.hash((self.cut.train.tolist(), self.cut.test.tolist(), known))
-        key = {"data": [self.data.digest(view) for view in sorted(self.cell.views)], "cut": cut}
-        key |= {"protocol": self.protocol, "seed": self.seed, "fold": self.cut.name}
-        source = source_digest("mvdfq.reproduce.workshop", *baselines)
-        return key | {"methods": [*self.cell.labels], "policy": POLICY, "source": source}
+        return {
+            "data": [self.data.digest(view) for view in sorted(self.cell.views)],
+            "cut": joblib.hash((self.cut.train.tolist(), self.cut.test.tolist(), known)),
+            "protocol": self.protocol,
+            "seed": self.seed,
+            "fold": self.cut.name,
+            "methods": [*self.cell.labels],
+            "policy": POLICY,
+            "source": source_digest("mvdfq.reproduce.workshop", *baselines),
+        }
 
     @property
     def order(self) -> tuple[Any, ...]:

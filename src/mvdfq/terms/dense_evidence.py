@@ -136,7 +136,7 @@ class _Reading:
     def slots(self, g: int, used: Any = slice(None)) -> np.ndarray:
         """Return the slot of the word at every start in one sequence, by row, layout and frame.
 
-        Where there is no word, the slot is the number of all slots. `used` are rows of the table.
+        Where no word starts, the slot is the number of all slots. `used` names rows of the table.
         """
         part, rows = self.table.groups[g], self.table.rows[used]
         # half the size of 64 bits, and twice as fast; a dense table has fewer slots

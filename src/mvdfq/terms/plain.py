@@ -156,9 +156,14 @@ class PlainTerm(Term):
                 raise ValueError(f"row_weights must hold {wanted}, got {given.size}.")
             # one weight for each block of rows, such as the rows of one view
             weights = np.repeat(given, n_rows // given.size).tolist()
-        same = {"manifold": self.manifold, "pyramid": self.pyramid, "constant_rows": "ignore"}
-        more = {"memory_limit": work.memory_limit, "n_jobs": work.n_jobs}
-        return {"row_weights": weights, **same, **more}
+        return {
+            "row_weights": weights,
+            "manifold": self.manifold,
+            "pyramid": self.pyramid,
+            "constant_rows": "ignore",
+            "memory_limit": work.memory_limit,
+            "n_jobs": work.n_jobs,
+        }
 
 
 @dataclass

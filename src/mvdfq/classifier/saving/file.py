@@ -62,10 +62,15 @@ def save_model(model: Any, path: str | Path) -> None:
         described = writer.describe(model, "the classifier")
     except LearnedError as error:
         raise ModelFileError(f"{path} was not written: {error}.") from None
-    description = {"format": FORMAT, "schema": SCHEMA, "mvdfq": version_of("mvdfq")}
-    labels = [str(label) for label in model.classes_]
-    description |= {"labels": labels, "channels": model.channel_names_in_, "model": described}
-    description["arrays"] = {name: _passport(array) for name, array in writer.arrays.items()}
+    description = {
+        "format": FORMAT,
+        "schema": SCHEMA,
+        "mvdfq": version_of("mvdfq"),
+        "labels": [str(label) for label in model.classes_],
+        "channels": model.channel_names_in_,
+        "model": described,
+        "arrays": {name: _passport(array) for name, array in writer.arrays.items()},
+    }
     text = json.dumps(description, indent=1, ensure_ascii=False, allow_nan=False)
     with replacing(path) as file, _Archive(file, "w", zipfile.ZIP_DEFLATED) as archive:
         # names of files may hold bytes that are not UTF-8

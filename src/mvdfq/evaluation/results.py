@@ -8,13 +8,7 @@ import numpy as np
 from sklearn.metrics import confusion_matrix, precision_recall_fscore_support
 
 from mvdfq._utils.short import Short, counted, table
-from mvdfq.evaluation.measures import (
-    honesty_of,
-    interval_name,
-    log_losses,
-    ranking_of,
-    share_interval,
-)
+from mvdfq.evaluation import measures
 
 
 def codes_of(values: np.ndarray, labels: Sequence[Any]) -> np.ndarray:
@@ -101,7 +95,7 @@ class Evaluation(Short):
     @property
     def probabilities(self) -> np.ndarray | None:
         """Probabilities of `labels`, one test part after the other; None without probabilities."""
-        return _joined([fold.probabilities for fold in self.folds])
+        return joined([fold.probabilities for fold in self.folds])
 
     @property
     def seeds(self) -> list[int]:
@@ -133,12 +127,12 @@ class Evaluation(Short):
     @property
     def interval(self) -> tuple[float, float]:
         """95 % confidence interval of the accuracy; over groups, if groups are known."""
-        return share_interval(self.right, self.tested_groups, len(self.seeds))
+        return measures.share_interval(self.right, self.tested_groups, len(self.seeds))
 
     @property
     def interval_name(self) -> str:
         """What the interval rests on, such as ``"t interval over 6 groups"``."""
-        return interval_name(len(self.right) // len(self.seeds), self.tested_groups)
+        return measures.interval_name(len(self.right) // len(self.seeds), self.tested_groups)
 
     @property
     def per_group(self) -> list[dict[str, Any]]:
@@ -165,7 +159,7 @@ class Evaluation(Short):
                 rows.append(row | {"fold": fold.name, "seed": fold.seed})
         if (known := self.probabilities) is not None:
             truth, said = (codes_of(part, self.labels) for part in (self.truth, self.predicted))
-            chances, losses = known[np.arange(len(said)), said], log_losses(known, truth)
+            chances, losses = known[np.arange(len(said)), said], measures.log_losses(known, truth)
             for row, p, loss in zip(rows, chances.tolist(), losses.tolist(), strict=True):
                 row.update(probability=p, log_loss=loss)
         return rows
@@ -218,11 +212,11 @@ class Evaluation(Short):
         # decision values of two classes are margins of the second class
         place = 1 if self.positive is None else texts.index(str(self.positive))
         recalls = [row["recall"] if row["n"] else None for row in self.per_class]
-        scores = _joined([fold.scores for fold in self.folds])
+        scores = joined([fold.scores for fold in self.folds])
         scores = scores if scores is None or place else -scores
         facts = {"positive_class": texts[place], "sensitivity": recalls[place]}
         facts["specificity"] = recalls[1 - place]
-        return facts | ranking_of(self.truth == self.labels[place], scores)
+        return facts | measures.ranking_of(self.truth == self.labels[place], scores)
 
     def _repr_html_(self) -> str:
         """Return accuracy, classes and confusions, for notebooks."""
@@ -255,7 +249,7 @@ class Evaluation(Short):
             "mean_over_folds": self.mean_over_folds,
             "std_over_folds": self.spread,
             "balanced_accuracy": self.balanced_accuracy,
-            **honesty_of(self.probabilities, codes_of(self.truth, self.labels)),
+            **measures.honesty_of(self.probabilities, codes_of(self.truth, self.labels)),
             "f1_mean_of_classes": mean_f1,
             "f1_of_mean_precision_and_recall": harmonic_f1,
             "seeds": self.seeds,
@@ -270,7 +264,6 @@ class Evaluation(Short):
         }
 
 
-def _joined(parts: list[np.ndarray | None]) -> np.ndarray | None:
+def joined(parts: list[Any]) -> np.ndarray | None:
     """Return what the folds have, one after another; None if a fold has none."""
-    known = [part for part in parts if part is not None]
-    return np.concatenate(known) if len(known) == len(parts) else None
+    return None if any(part is None for part in parts) else np.concatenate(parts)

@@ -125,19 +125,20 @@ def answers(clf: Any, X: Any, labels: list[Any]) -> tuple[np.ndarray, Any, Any]:
     """Return the predictions and, if known, decision values and the probabilities of `labels`."""
     best = getattr(clf, "best_estimator_", clf)
     if hasattr(best, "problems_"):  # a classifier of ours: it reads the sequences once
-        scores, chances = best.decision_function(X), None
-        if hasattr(best, "probabilities"):  # baselines have none
-            chances = aligned(best.probabilities(scores), best.classes_, labels)
+        scores = best.decision_function(X)
+        known = best.probabilities(scores) if hasattr(best, "probabilities") else None
+        chances = aligned(known, best.classes_, labels)
         return best.classes_[best.problems_.predicted(scores)], scores, chances
     can_rank = len(clf.classes_) == 2 and hasattr(clf, "decision_function")
     scores = clf.decision_function(X) if can_rank else None
-    can_guess = hasattr(clf, "predict_proba")
-    chances = aligned(clf.predict_proba(X), clf.classes_, labels) if can_guess else None
-    return clf.predict(X), scores, chances
+    known = clf.predict_proba(X) if hasattr(clf, "predict_proba") else None
+    return clf.predict(X), scores, aligned(known, clf.classes_, labels)
 
 
-def aligned(values: np.ndarray, classes: np.ndarray, labels: list[Any]) -> np.ndarray:
-    """Return a column for every label; the column of a label that is not a class holds 0."""
+def aligned(values: Any, classes: np.ndarray, labels: list[Any]) -> Any:
+    """Return a column for every label, 0 for a label that is not a class; None stays None."""
+    if values is None:
+        return None
     full = np.zeros((len(values), len(labels)))
     full[:, codes_of(classes, labels)] = values
     return full
@@ -166,8 +167,8 @@ def evaluate_fitted(clf: Any, X: Any, y: Any, groups: Any = None) -> Evaluation:
         y, classes, predicted = y.astype(str), classes.astype(str), predicted.astype(str)
     new = sorted(set(y.tolist()) - set(classes.tolist()))
     labels = [*classes.tolist(), *new]
-    chances = None if chances is None else aligned(chances, classes, labels)
-    fold = Fold("test", 0, np.arange(len(y)), y, predicted, scores, chances)
+    known = aligned(chances, classes, labels)
+    fold = Fold("test", 0, np.arange(len(y)), y, predicted, scores, known)
     return Evaluation("saved model", labels, [fold], check_groups(groups, len(y)))
 
 

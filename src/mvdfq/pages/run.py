@@ -11,7 +11,7 @@ from sklearn.base import clone
 from mvdfq._engines.choice import engine_of
 from mvdfq._utils.threads import one_blas_thread
 from mvdfq.classifier.similarity import all_points, points_of
-from mvdfq.evaluation import Evaluation, Fold, aligned, codes_of, useful_groups
+from mvdfq.evaluation import Evaluation, Fold, aligned, codes_of, joined, useful_groups
 from mvdfq.evaluation.measures import share_interval
 from mvdfq.sequences import check_sequences
 from mvdfq.terms.fitted import Points
@@ -120,8 +120,7 @@ class Run:
         self.probabilities = np.asarray(first.probabilities)
         self.confidence = self.probabilities[np.arange(len(self.predicted)), self.predicted]
         recorded = zip(recorder.p_values, recorder.classes, self.folds, strict=False)
-        known = [aligned(p, of, self.labels) for p, of, _ in recorded if p is not None]
-        self.p_values = np.concatenate(known) if len(known) == self.n_folds else None
+        self.p_values = joined([aligned(p, of, self.labels) for p, of, _ in recorded])
 
     def interval_of(self, places: np.ndarray) -> list[float]:
         """Return the 95 % interval of the share of right predictions among some judged ones."""

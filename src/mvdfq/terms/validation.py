@@ -162,8 +162,7 @@ class Trainer:
 
     def left(self, candidates: Sequence[float]) -> Sequence[float]:
         """Return the penalties that are left to choose from, once the classes are known."""
-        weights = np.bincount(self.y, weights=self.sample_weight)
-        is_settled = self.squared or _are_even(weights)
+        is_settled = self.squared or _are_even(np.bincount(self.y, self.sample_weight))
         return candidates[:1] if isinstance(candidates, Cautious) and is_settled else candidates
 
     def _of_fold(

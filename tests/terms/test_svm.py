@@ -195,6 +195,44 @@ def test_a_rare_class_is_found():
         assert_allclose(machine.intercepts, of_fold.intercepts + shift)
 
 
+def test_no_fold_moves_the_boundary_that_it_is_judged_by():
+    y = np.repeat([0, 1], [54, 6])
+    random = np.random.default_rng(0)
+    others = []
+    for _ in range(40):  # no sequence says anything about its class
+        points = random.normal(size=(60, 200))
+        kernel = points @ points.T / 200
+        result, _ = trained(kernel, y, [10.0])
+        others.append(result.score)
+        for f, fold in enumerate(result.folds):
+            rest = [(kernel[m.check] @ m.coefficients)[:, 0] + m.intercepts for m in result.folds]
+            judged, places = rest.pop(f), [m.check for m in result.folds if m is not fold]
+            told = y[np.concatenate(places)]
+            by = fit_shift(np.concatenate(rest), told, np.ones(len(told)))
+            accuracy = np.mean((judged + by > 0) == y[fold.check])
+            assert_allclose(result.scores[0, f], accuracy)
+    assert np.mean(others) <= 0.9  # whoever always says the frequent class is right in 54 of 60
+
+
+@pytest.mark.parametrize("squared", [False, True])
+def test_folds_beside_one_another_change_no_bit(blobs, squared):
+    _, K, y = blobs
+    y = (y == 3).astype(int)
+    results = [trained(K, y, [10.0], squared=squared, n_jobs=n)[0] for n in (1, 3)]
+    for one, several in zip(results[0].folds, results[1].folds, strict=True):
+        assert_array_equal(one.coefficients, several.coefficients)
+    assert results[0].temperature == results[1].temperature
+
+
+def test_folds_beside_one_another_stay_within_the_memory():
+    problems, y = Problems(2, "ovr"), np.zeros(100, int)
+    # a matrix of 80 000 bytes, and copies of 51 200 bytes for four fifths of the sequences
+    for memory, n in [(80_000, 1), (182_399, 1), (182_401, 2), (10**9, 4)]:
+        trainer = Trainer(problems, y, np.ones(100), n_jobs=4, memory=memory)
+        assert trainer._folds_at_once() == n
+    assert Trainer(Problems(3, "ovr"), y, np.ones(100), n_jobs=4)._folds_at_once() == 1
+
+
 @pytest.mark.parametrize(("sizes", "scheme"), [((36, 24), "ovr"), ((54, 6), "ovo")])
 def test_the_boundary_stays_for_even_classes_and_pairs(sizes, scheme):
     y = np.repeat([0, 1], sizes)

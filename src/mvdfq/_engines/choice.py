@@ -103,17 +103,20 @@ def on_host(values: Any) -> Any:
     return import_module("mvdfq._engines.gpu.device").to_host(values)
 
 
-def side_by_side(function: Callable[[Any], Any], jobs: Iterable[Any]) -> Iterator[Any]:
-    """Yield the results of all jobs, in order; on a card, a few jobs at a time.
+def side_by_side(
+    function: Callable[[Any], Any], jobs: Iterable[Any], workers: int = 1
+) -> Iterator[Any]:
+    """Yield the results of all jobs, in order, by `workers` threads; on a card, by a few threads.
 
     The host then prepares one job while the card computes another, with the engine of the caller.
     """
-    if current_engine().name != "gpu":
+    workers = THREADS if current_engine().name == "gpu" else workers
+    if workers == 1:
         yield from map(function, jobs)
         return
     # threads do not inherit context variables, and so not the engine
     pairs = ((copy_context(), job) for job in jobs)
-    running = run_in_order(lambda pair: pair[0].run(function, pair[1]), pairs, THREADS)
+    running = run_in_order(lambda pair: pair[0].run(function, pair[1]), pairs, workers)
     with closing(running):
         yield from (result for _, result in running)
 

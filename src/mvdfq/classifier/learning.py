@@ -98,6 +98,7 @@ def check_training(clf: Any, X: Any, y: Any, sample_weight: Any, groups: Any) ->
     trainer = Trainer(
         problems, codes, weight, groups, clf.cv, seed, clf.n_jobs,
         squared=chosen.squares_loss and len(classes) == 2,
+        memory=parse_memory(clf.memory_limit),
     )  # fmt: skip
     shares = np.bincount(codes, weight) / weight.sum()
     ranges = ranges_for(chosen.terms, X)

@@ -5,7 +5,6 @@ schemes the solution of a problem is one column of coefficients, so margins are 
 and evidence can be summed.
 """
 
-import warnings
 from dataclasses import dataclass
 from threading import Lock
 from typing import Any, NamedTuple
@@ -15,7 +14,6 @@ import scipy.sparse as sp
 from scipy.optimize import minimize, minimize_scalar
 from scipy.special import log_expit, log_softmax
 from sklearn import config_context
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC, LinearSVC
 from sklearn.utils import assert_all_finite
 
@@ -148,13 +146,19 @@ def fit_margins(
     return Margins(np.array(columns).T, np.array(intercepts))
 
 
+class QuietSVC(SVC):
+    """Says by `fit_status_` alone that it stopped early: threads share filters of warnings."""
+
+    def _warn_from_fit_status(self) -> None:
+        """Do not warn."""
+
+
 def _fit_kernel(K, used, labels, C, sample_weight, random_state, cache_size=200) -> SVC:
     K = K if len(used) == len(K) else K[np.ix_(used, used)]
     options = {"kernel": "precomputed", "C": C, "random_state": random_state}
     options["cache_size"] = cache_size
-    with warnings.catch_warnings(), config_context(assume_finite=True):
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        svc = SVC(**options, tol=TOLERANCE, max_iter=MOST_STEPS * len(used))
+    with config_context(assume_finite=True):
+        svc = QuietSVC(**options, tol=TOLERANCE, max_iter=MOST_STEPS * len(used))
         svc.fit(K, labels, sample_weight)
     return svc if svc.fit_status_ == 0 else SVC(**options).fit(K, labels, sample_weight)
 

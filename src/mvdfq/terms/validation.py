@@ -15,8 +15,9 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight
 
 from mvdfq._engines.choice import side_by_side
+from mvdfq._utils.checks import DEFAULT_MEMORY
 from mvdfq._utils.errors import ParameterError
-from mvdfq._utils.threads import Report
+from mvdfq._utils.threads import Report, n_threads, one_blas_thread
 from mvdfq.terms.svm import FoldMachine, Margins, Problems, fit_margins, fit_shift, fit_temperature
 from mvdfq.terms.typical import Calibration, Spread, inverse, nearness_in, spread_sizes
 
@@ -41,6 +42,8 @@ class Cautious(tuple[float, ...]):
 
 Fold = tuple[np.ndarray, np.ndarray]
 Folds = list[Fold]
+# Decision values of sequences that a fold holds out, and the places of the sequences.
+HeldOut = tuple[np.ndarray, np.ndarray]
 
 
 class QuickFolds(StratifiedGroupKFold):
@@ -92,7 +95,8 @@ class Trainer:
 
     The matrix is a function of the training indices. `fit` solves the problems on some rows of the
     matrix. `calibrates` says whether the folds also measure distances, for p values. `squared` says
-    whether the loss is the squared hinge instead of the hinge.
+    whether the loss is the squared hinge instead of the hinge. `memory` are the bytes that the
+    matrix and its copies for folds may take.
     """
 
     problems: Problems
@@ -105,6 +109,7 @@ class Trainer:
     fit: Callable[..., Margins] = fit_margins
     calibrates: bool = True
     squared: bool = False
+    memory: int = DEFAULT_MEMORY
 
     def __call__(
         self,
@@ -119,9 +124,11 @@ class Trainer:
         candidates = self.left(candidates)
         folds = inner_folds(self.y, self.groups, self.n_folds, self.random_state)
         done: list[Any] = []
-        for of_fold in side_by_side(partial(self._of_fold, matrix, candidates), folds):
-            done.append(of_fold)
-            report(len(done), len(folds) + 1)
+        train = partial(self._of_fold, matrix, candidates)
+        with one_blas_thread():  # the number of threads must not change a single bit
+            for of_fold in side_by_side(train, folds, self._folds_at_once()):
+                done.append(of_fold)
+                report(len(done), len(folds) + 1)
         machines, decisions, distances = zip(*done, strict=True) if done else ((), (), ())
         scores = np.empty((len(candidates), len(folds)))
         for f, (_, check) in enumerate(folds):
@@ -135,13 +142,11 @@ class Trainer:
         shift, temperature, calibration = 0.0, 1.0, None
         everything = np.arange(len(self.y))
         if folds:
-            held_out = np.concatenate([check for _, check in folds])
-            decision = np.concatenate([fold[best] for fold in decisions])
-            y = self.y[held_out]
-            if shift := self._shift(decision, held_out):
-                decision = decision + shift
-                moved = zip(decisions, folds, strict=True)
-                scores[best] = [self._accuracy(of[best] + shift, check) for of, (_, check) in moved]
+            parts = [(of[best], check) for of, (_, check) in zip(decisions, folds, strict=True)]
+            if shift := self._shift(parts):
+                scores[best] = self._moved_scores(parts)
+            decision, held_out = map(np.concatenate, zip(*parts, strict=True))
+            decision, y = decision + shift, self.y[held_out]
             temperature = fit_temperature(decision, y, self.sample_weight[held_out])
             if self.calibrates:
                 spread = self._distances(matrix(everything), everything)[1]
@@ -150,7 +155,15 @@ class Trainer:
         kept = self._machines(folds, [of[best].moved(shift) for of in machines if of])
         return Trained(margins, float(C), temperature, scores, best, calibration, folds=kept)
 
-    def _shift(self, decision: np.ndarray, held_out: np.ndarray) -> float:
+    def _folds_at_once(self) -> int:
+        """Return how many folds are trained at a time: a single problem leaves threads idle."""
+        if len(self.problems.pairs) > 1:
+            return 1
+        matrix = 8 * len(self.y) ** 2
+        copies = (self.memory - matrix) / (matrix * (1 - 1 / self.n_folds) ** 2)
+        return max(min(n_threads(self.n_jobs), int(copies)), 1)
+
+    def _shift(self, parts: Sequence[HeldOut]) -> float:
         """Return how far to move the boundary between two classes of unlike size, else 0.
 
         Methods of the paper have one machine for each pair of classes, and keep their boundary.
@@ -158,7 +171,14 @@ class Trainer:
         sizes = np.bincount(self.y)
         if len(sizes) != 2 or self.problems.scheme == "ovo" or _are_even(sizes):
             return 0.0
+        decision, held_out = map(np.concatenate, zip(*parts, strict=True))
         return fit_shift(decision, self.y[held_out], self.sample_weight[held_out])
+
+    def _moved_scores(self, parts: Sequence[HeldOut]) -> list[float]:
+        """Return the accuracy in each fold, with the boundary that the other folds ask for."""
+        shifts = [self._shift([*parts[:f], *parts[f + 1 :]] or parts) for f in range(len(parts))]
+        moved = zip(shifts, parts, strict=True)
+        return [self._accuracy(decision + by, check) for by, (decision, check) in moved]
 
     def left(self, candidates: Sequence[float]) -> Sequence[float]:
         """Return the penalties that are left to choose from, once the classes are known."""

@@ -86,6 +86,8 @@ def test_proteins_have_rows_of_similar_residues():
     assert gains[0][0] - gains[0][1] > gains[1][0] - gains[1][1]
     own = SequenceClassifier(kernel="spectrum").fit(X, y)
     assert own.terms_[0].reader.row_weights is None
+    deeper = SequenceClassifier(pyramid=4).fit(X, y)  # another pyramid reads the same rows
+    assert deeper.terms_[0].reader.row_weights == [1, 0.25, 0.25]
     assert own.terms_[0].encoders[-1].transform(X).n_rows == 1
     two = SequenceClassifier().fit([[x, x] for x in X], y)
     assert two.terms_[0].reader.row_weights == [1, 1, 0.25, 0.25, 0.25, 0.25]

@@ -124,6 +124,15 @@ def test_the_default_takes_whatever_comes(name):
     assert clf.explain(X[0]).top(1)
 
 
+def test_hundreds_of_channels_have_a_bounded_number_of_rows():
+    X, y = classes_of(lambda rng, c: rng.normal(size=(140, 150)) + c, n=16)
+    clf = SequenceClassifier().fit(X, y)
+    # two sets of 20 pairs, and two sets of components: 128 of 280 rows, and of 140 rows
+    assert clf.terms_[0].encoders[-1].transform(X).n_rows == 20 + 20 + 128 + 128
+    assert clf.score(X, y) == 1
+    assert len(clf.importance().names) == 140
+
+
 def test_nothing_to_learn_from_is_no_error():
     with pytest.warns(UserWarning, match="do not change in channels 'x0', 'x1'"):
         clf = SequenceClassifier().fit(np.zeros((10, 2, 15)), np.arange(10) % 3 > 1)

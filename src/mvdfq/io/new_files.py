@@ -98,7 +98,14 @@ def as_trained(clf: Any, path: Path, given: dict[str, Any]) -> dict[str, Any]:
     usual = None if "id" in given else source.get("format")
     kind = given.get("format") or _kind(path, usual, options)
     same = kind == source.get("format")
-    if kind not in TIMES:
+    is_text = same and kind in (*TEXT, "parquet") and path.is_file()
+    table = glimpsed(Glimpse(path)) if is_text else None
+    header = () if table is None else table.header
+    if kind == "wide-csv":
+        options = {key: stored[key] for key in ("id", "group") if stored.get(key) in header}
+        options |= {"drop": [name for name in stored.get("drop", ()) if name in header]}
+        options |= {"missing": stored.get("missing", ())} | given
+    elif kind not in TIMES:
         options = dict(given)
     elif not same:  # only channels and rate mean the same in another format
         options = {key: options[key] for key in ("resample",) if key in options} | given
@@ -109,9 +116,8 @@ def as_trained(clf: Any, path: Path, given: dict[str, Any]) -> dict[str, Any]:
     if kind == "csv-folder":
         options.pop("id", None)
     if same and kind in (*TEXT, "parquet") and "label" not in given and "labels" not in given:
-        table = glimpsed(Glimpse(path)) if path.is_file() else None
         label = stored.get("label")  # if the new table has this column, too
-        options["label"] = label if table is not None and label in table.header else None
+        options["label"] = label if label in header else None
     if kind == "audio" and source.get("recipe"):
         options.setdefault("recipe", AudioRecipe(**source["recipe"]))
     for key, format in (("strands", "fasta"), ("profile_values", "profiles")):

@@ -70,7 +70,7 @@ LETTERS = ("fasta", "fa", "faa", "fna", "fastq", "fq", "gb", "gbk", "sto")
 PROFILES = ("pssm", "hmm", "hhm")
 HEADER = ("label", "group", "strands")
 ARRAYS = ("time_first", "label", "group")
-WIDE = ("label", "id", "group", "missing")
+WIDE = ("label", "id", "group", "drop", "missing")
 FOLDER = (*(name for name in COLUMNS if name != "id"), "elsewhere")
 # In the order in which they are tried: a long table is also a wide table.
 RECORDS: list[Format] = [
@@ -171,7 +171,8 @@ def _not_recognised(path: Path, names: str) -> ReadError:
             return ReadError(file, long_tables.NO_ROWS, f"the columns are {columns}")
         if table.sample and path.is_file():
             ids = f" names the column that tells sequences apart, one of {columns}; "
-            wide = "if each row is a series, ", {"format": "wide-csv"}, " reads the table"
+            wide = "if each row is a series, ", {"format": "wide-csv"}, " reads the table; "
+            wide += ("if rows are moments of series without ids, add a column of times",)
             hint = Sentence({"id": "NAME"}, ids, *wide)
     return ReadError(path, "the format is not recognised", hint)
 

@@ -13,6 +13,7 @@ from mvdfq._utils.short import some
 from mvdfq.io.source import KNOWN, Glimpse, ReadError, Source
 from mvdfq.io.tables.csv_tables import Names, glimpsed, has_header, is_given, is_value
 from mvdfq.io.tables.times import DATE, epoch_unit, moments, split_unit
+from mvdfq.io.tables.wide_names import sizes_of
 
 NAMES = KNOWN["columns"]
 # "subject_id" means "subject"; "sensor_time" and "date_utc" are times.
@@ -94,14 +95,14 @@ class Columns:
         """
         for name in (name for j, name in enumerate(header) if name and name in header[:j]):
             source.fail(f"line 1: two columns {name!r}", "names of columns must differ")
-        dropped = {_named(source, "drop", name, header) for name in self.drop}
+        dropped = {named_place(source, "drop", name, header) for name in self.drop}
         for name in (name for name in self.categories if name not in header):
             source.fail(f"line 1: no column {name!r}, but categories names this column")
         cells = [list(column) for column in zip(*sample, strict=False)]
         cells += [[] for _ in range(len(header) - len(cells))]
         chosen = None
         if self.channels is not None:
-            chosen = [_named(source, "channels", name, header) for name in self.channels]
+            chosen = [named_place(source, "channels", name, header) for name in self.channels]
         places = self._places(source, header, {*(chosen or ()), *dropped})
         # times rise within a sequence, not from one sequence to the next
         ids = cells[places["id"]] if "id" in places else None
@@ -124,7 +125,7 @@ class Columns:
             if (wish := getattr(self, key)) not in (None, key):
                 if key == "time" and self._unit(header) is not None:
                     wish = str(wish).rpartition(":")[0]
-                named[key] = _named(source, key, wish, header)
+                named[key] = named_place(source, key, wish, header)
         for key in ("id", "label", "group"):
             taken = {*named.values(), *apart}
             known = (i for i in known_places(key, header) if i not in taken)
@@ -142,7 +143,7 @@ class Columns:
 COLUMNS = tuple(column.name for column in fields(Columns))
 
 
-def _named(source: Source, key: str, wish: str | int, header: Names) -> int:
+def named_place(source: Source, key: str, wish: str | int, header: Names) -> int:
     """Return the place of a column that the user names; a number counts from 0, or from the end."""
     if isinstance(wish, int) and -len(header) <= wish < len(header):
         return range(len(header))[wish]
@@ -270,6 +271,10 @@ def layout_of(table: Any, columns: Columns) -> str | None:
         if roles.is_clock or _is_bare_series(roles, body):
             numbers = all(is_value(row[i]) for row in body for i in roles.channels)
             return "one" if numbers and not {"id", "label"} & {*roles.places} else None
+        others = [name for i, name in enumerate(table.header) if i not in apart]
+        is_few = table.is_named and "id" not in roles.places and 1 < len(others) <= FEW
+        if is_few and "label" in roles.places and max(sizes_of(others)) == 1:
+            return None  # a row may be a moment of a series, or a series
     # A broken cell here and there is left to the reader, which names the cell.
     inner = [
         cell

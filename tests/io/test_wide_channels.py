@@ -121,7 +121,7 @@ def test_rows_of_few_columns_without_a_label_may_be_one_series(tmp_path):
 def test_rows_that_may_be_moments_are_refused(tmp_path):
     path = tmp_path / "a.csv"
     path.write_text("x,y,z,activity\n" + "1,2,3.5,walk\n" * 30 + "4,5,6.5,run\n" * 30)
-    with pytest.raises(ReadError, match="if each row is a series, .*add a column of times"):
+    with pytest.raises(ReadError, match=r"if each row is a series, .*add a column of times"):
         read(path)
     with pytest.raises(ReadError, match="no column of ids"):
         read(pd.read_csv(path))

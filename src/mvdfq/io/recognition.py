@@ -16,12 +16,12 @@ from mvdfq.io.letters import fasta, profiles
 from mvdfq.io.letters.profiles import is_profile
 from mvdfq.io.sound import audio
 from mvdfq.io.sound.decoding import holds_sound
-from mvdfq.io.source import KNOWN, Glimpse, ReadError, Source, check_inside
+from mvdfq.io.source import KNOWN, PACKED_END, Glimpse, ReadError, Source, check_inside
 from mvdfq.io.tables import arrays, binary, long_tables, series_rows, ts
 from mvdfq.io.tables.column_roles import COLUMNS, has_layout
 from mvdfq.io.tables.csv_tables import TABLES, glimpsed, is_value
 
-PART = re.compile(r"(.+)_(train|test)\.(\w++)(\.gz)?", re.IGNORECASE)
+PART = re.compile(rf"(.+)_(train|test)\.(\w++){PACKED_END}", re.IGNORECASE)
 # Files of a folder that are looked at to find out what the folder holds.
 FILES = 20
 
@@ -66,7 +66,7 @@ def is_csv_folder(glimpse: Glimpse) -> bool:
 
 SOUND = ("wav", "flac", "ogg", "opus", "mp3", "au", "m4a", "aac")
 RECIPE = ("recipe", "silence", "cache", "n_jobs", "elsewhere")
-LETTERS = ("fasta", "fa", "faa", "fna", "fastq", "fq", "gb", "gbk", "sto")
+LETTERS = ("fasta", "fa", "faa", "fna", "fastq", "fq", "gb", "gbk", "sto", "aln")
 PROFILES = ("pssm", "hmm", "hhm")
 HEADER = ("label", "group", "strands")
 ARRAYS = ("time_first", "label", "group")
@@ -141,7 +141,7 @@ def find_format(
     for record in RECORDS:
         if record.is_series and record.shows(part):
             return record
-    ending = part.path.name.lower().removesuffix(".gz").rpartition(".")[2]
+    ending = re.sub(f"{PACKED_END}$", "", part.path.name.lower()).rpartition(".")[2]
     by_name = [record for record in RECORDS if ending in record.extensions]
     if len(by_name) == 1 and part.path.is_file():
         return by_name[0]  # its reader will say what is wrong
@@ -172,8 +172,8 @@ def _not_recognised(path: Path, names: str) -> ReadError:
         if table.sample and path.is_file():
             ids = f" names the column that tells sequences apart, one of {columns}; "
             wide = "if each row is a series, ", {"format": "wide-csv"}, " reads the table; "
-            wide += ("if rows are moments of series without ids, add a column of times",)
-            hint = Sentence({"id": "NAME"}, ids, *wide)
+            moments = "if rows are moments of series without ids, add a column of times"
+            hint = Sentence({"id": "NAME"}, ids, *wide, moments)
     return ReadError(path, "the format is not recognised", hint)
 
 

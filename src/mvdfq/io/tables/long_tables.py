@@ -13,7 +13,7 @@ import numpy as np
 from mvdfq._utils.errors import Sentence
 from mvdfq._utils.short import counted, some
 from mvdfq.io.dataset import Case, Dataset, dataset_of
-from mvdfq.io.source import ReadError, Source, files_in
+from mvdfq.io.source import PACKED_END, ReadError, Source, files_in
 from mvdfq.io.tables.column_roles import Columns, Roles, how_to_name, known_places, layout_of
 from mvdfq.io.tables.csv_tables import CHUNK, LOOK, METADATA, Batch, table_of
 from mvdfq.io.tables.growing import Growing
@@ -21,7 +21,7 @@ from mvdfq.io.tables.series_rows import read_wide
 from mvdfq.sequences.containers import is_table
 from mvdfq.sequences.converters import TableColumns, channels_first, columns_of, is_missing
 
-ENDING = re.compile(r"\.(csv|tsv)(\.gz)?$", re.IGNORECASE)
+ENDING = re.compile(rf"\.(csv|tsv){PACKED_END}$", re.IGNORECASE)
 NO_ROWS = "a header, but no rows"
 # The name of a series, its file, what opens the file as a table, and its label, if known.
 Series = tuple[str, Path, Callable[[Source], Any], Mapping[str, str]]

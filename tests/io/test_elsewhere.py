@@ -423,7 +423,7 @@ def test_alignments_of_clustal(tmp_path, first):
     data = read(path)
     assert (data.X, data.names) == (["MV-LSPAD", "MVKLSPA-"], ["a", "b"])
     for text, match in [
-        (CLUSTAL[:-25], r"lengths \X one length; the file may be cut short"),
+        (CLUSTAL[:-25], r"lengths \[5, 7\], expected one length; the file may be cut short"),
         ("", "expected one length"),
         ("a MV LS 3 4\n", "line 2: expected a name and letters, got 'a MV LS 3 4'"),
         ("a MV1\n", "line 2: record 'a': '1' at position 3"),

@@ -17,9 +17,10 @@ from mvdfq.io.letters.profiles import is_profile
 from mvdfq.io.sound import audio
 from mvdfq.io.sound.decoding import holds_sound
 from mvdfq.io.source import KNOWN, PACKED_END, Glimpse, ReadError, Source, check_inside
-from mvdfq.io.tables import arrays, binary, long_tables, series_rows, ts
-from mvdfq.io.tables.column_roles import COLUMNS, has_layout
+from mvdfq.io.tables import arrays, binary, letter_rows, long_tables, series_rows, ts
+from mvdfq.io.tables.column_roles import COLUMNS
 from mvdfq.io.tables.csv_tables import TABLES, glimpsed, is_value
+from mvdfq.io.tables.layouts import has_layout
 
 PART = re.compile(rf"(.+)_(train|test)\.(\w++){PACKED_END}", re.IGNORECASE)
 # Files of a folder that are looked at to find out what the folder holds.
@@ -70,6 +71,7 @@ LETTERS = ("fasta", "fa", "faa", "fna", "fastq", "fq", "gb", "gbk", "sto", "aln"
 PROFILES = ("pssm", "hmm", "hhm")
 HEADER = ("label", "group", "strands")
 ARRAYS = ("time_first", "label", "group")
+TEXTS = ("label", "id", "group", "channels", "strands")
 WIDE = ("label", "id", "group", "drop", "missing")
 FOLDER = (*(name for name in COLUMNS if name != "id"), "elsewhere")
 # In the order in which they are tried: a long table is also a wide table.
@@ -86,6 +88,7 @@ RECORDS: list[Format] = [
     Format("feather", b"ARROW1", binary.read_arrow, COLUMNS, ("feather",)),
     Format("xlsx", "xl/workbook.xml", binary.read_excel, COLUMNS, ("xlsx",)),
     Format("json", binary.is_json, binary.read_json, COLUMNS, ("json", "jsonl", "ndjson")),
+    Format("letters-csv", partial(has_layout, "letters"), letter_rows.read_letters, TEXTS, TABLES),
     Format("long-csv", partial(has_layout, "long"), long_tables.read_long, COLUMNS, TABLES),
     Format("wide-csv", partial(has_layout, "wide"), series_rows.read_wide, WIDE, TABLES),
     Format("csv-folder", is_csv_folder, long_tables.read_csv_folder, FOLDER, (), True, True),

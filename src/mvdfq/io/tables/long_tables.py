@@ -14,9 +14,11 @@ from mvdfq._utils.errors import Sentence
 from mvdfq._utils.short import counted, some
 from mvdfq.io.dataset import Case, Dataset, dataset_of
 from mvdfq.io.source import PACKED_END, ReadError, Source, files_in
-from mvdfq.io.tables.column_roles import Columns, Roles, how_to_name, known_places, layout_of
+from mvdfq.io.tables.column_roles import Columns, Roles, how_to_name, known_places
 from mvdfq.io.tables.csv_tables import CHUNK, LOOK, METADATA, Batch, table_of
 from mvdfq.io.tables.growing import Growing
+from mvdfq.io.tables.layouts import layout_of
+from mvdfq.io.tables.letter_rows import read_letters
 from mvdfq.io.tables.series_rows import read_wide
 from mvdfq.sequences.containers import is_table
 from mvdfq.sequences.converters import TableColumns, channels_first, columns_of, is_missing
@@ -103,6 +105,8 @@ def table_dataset(source: Source, table: Any, options: Mapping[str, Any]) -> Dat
     options = {**table.known, **options}
     columns = Columns(**options)
     layout = layout_of(table, columns) if table.sample else "one"
+    if layout == "letters":
+        return read_letters(source, table, **options)
     if columns.id not in ("id", None) or layout == "long":
         return read_long(source, table, **options)
     if layout == "wide":

@@ -12,7 +12,7 @@ from mvdfq._utils.errors import Sentence, Usual
 from mvdfq._utils.short import counted, some
 from mvdfq.io.dataset import Case, Dataset, gather, read_header
 from mvdfq.io.source import Source
-from mvdfq.io.tables.column_roles import FEW, Columns, counts_rows, is_index, named_place
+from mvdfq.io.tables.column_roles import Columns, counts_rows, is_index, named_place
 from mvdfq.io.tables.csv_tables import (
     Commas,
     Names,
@@ -23,6 +23,7 @@ from mvdfq.io.tables.csv_tables import (
     is_value,
     table_of,
 )
+from mvdfq.io.tables.layouts import FEW
 from mvdfq.io.tables.wide_names import channels_of, sizes_of
 
 ENDS = Sentence({"label": 0}, " is the first column, ", {"label": -1}, " the last")

@@ -1,5 +1,7 @@
 """Tables as people have them: columns, separators, decimals, times and sampling rates."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -677,3 +679,20 @@ def test_columns_of_a_nested_table_that_are_left_out(tmp_path):
     assert read(path).remarks == (told,)
     assert read(path, label="y").y.tolist() == ["up", "down"]
     assert read(path, label="y").remarks == ()
+
+
+@pytest.mark.parametrize(
+    ("variable", "value"), [("channel", "value"), ("Sensor_ID", "Reading"), ("variable", "value")]
+)
+@pytest.mark.parametrize("key", ["id,", ""])
+def test_one_value_per_row_is_refused_with_a_pivot(tmp_path, variable, value, key):
+    text = f"{key}time,{variable},{value}\n" + "".join(
+        f"{'a,' * bool(key)}{t}.5,{c},{t}\n" for t in range(30) for c in "xyz"
+    )
+    path = write(tmp_path, text)
+    with pytest.raises(ReadError, match="names the channel of each value") as caught:
+        read(path)
+    call = re.search(r"table\.pivot\(.*", caught.value.hint).group()
+    table = eval(call, {"table": pd.read_csv(path)})
+    assert read(table).X.channel_names == ("x", "y", "z")
+    assert read(table).X.lengths.tolist() == [30]

@@ -44,6 +44,12 @@ class Roles:
         return "id" not in self.places and "label" in self.places and self.is_clock
 
     @property
+    def melted(self) -> list[int]:
+        """The columns of names and of values, if each row holds one value of one channel."""
+        pair = [next(known_places(kind, self.header), -1) for kind in ("variable", "value")]
+        return pair if {*pair} == {*self.channels} else []
+
+    @property
     def names(self) -> list[str]:
         """The names of the channels."""
         return [self.header[i] for i in self.channels]

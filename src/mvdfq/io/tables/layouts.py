@@ -82,7 +82,11 @@ def layout_of(table: Any, columns: Columns) -> str | None:
             return "long"
         if roles.is_clock or _is_bare_series(roles, body):
             numbers = all(is_value(row[i]) for row in body for i in roles.channels)
-            return "one" if numbers and not {"id", "label"} & {*roles.places} else None
+            return (
+                "one"
+                if (numbers or roles.melted) and not {"id", "label"} & {*roles.places}
+                else None
+            )
         others = [name for i, name in enumerate(table.header) if i not in apart]
         is_few = table.is_named and "id" not in roles.places and 1 < len(others) <= FEW
         if is_few and "label" in roles.places and max(sizes_of(others)) == 1:

@@ -203,6 +203,7 @@ def read_long(source: Source, table: Any = None, **options: Any) -> Dataset:
     roles = columns.find(source, table.header, table.sample, table.index)
     if "id" not in roles.places and not roles.has_runs:
         source.fail("line 1: no column of ids", how_to_name("id", roles.header))
+    _refuse_melted(source, roles, columns)
     if "" in roles.names:
         source.fail(f"line 1: column {roles.header.index('') + 1} has no name")
     if not roles.channels:
@@ -210,6 +211,16 @@ def read_long(source: Source, table: Any = None, **options: Any) -> Dataset:
     growing = Growing(source, columns, roles, is_named=table.is_named)
     _add_rows(growing, source, table, roles, {})
     return growing.dataset()
+
+
+def _refuse_melted(source: Source, roles: Roles, columns: Columns) -> None:
+    """Raise an error if one column names the channel of the value in the other column."""
+    if (pair := roles.melted) and columns.channels is None:
+        variable, value = (roles.header[i] for i in pair)
+        problem = f"line 1: {variable!r} names the channel of each value in {value!r}"
+        about = [roles.header[i] for i in roles.places.values()]
+        pivot = f"table.pivot(index={about}, columns={variable!r}, values={value!r})"
+        source.fail(problem, f"write one column per channel; in pandas: {pivot}.reset_index()")
 
 
 def _add_rows(
@@ -297,6 +308,7 @@ def _roles(growing: Growing, file: Source, table: Any, facts: Mapping[str, str])
         hint = f"labels come from sub-folders or {METADATA}; a long table is one file"
         name = table.header[roles.places["label"]]
         file.fail(f"line 1: a column {name!r} within one series", hint)
+    _refuse_melted(file, roles, growing.columns)
     if growing.roles is None:
         growing.roles, growing.is_named = roles, table.is_named
     channels = growing.channels

@@ -89,7 +89,7 @@ def layout_of(table: Any, columns: Columns) -> str | None:
             )
         others = [name for i, name in enumerate(table.header) if i not in apart]
         is_few = table.is_named and "id" not in roles.places and 1 < len(others) <= FEW
-        if is_few and "label" in roles.places and max(sizes_of(others)) == 1:
+        if is_few and max(sizes_of(others)) == 1:
             return None  # a row may be a moment of a series, or a series
     # A broken cell here and there is left to the reader, which names the cell.
     inner = [

@@ -234,7 +234,7 @@ def _add_rows(
             above = f"the {'header' if table.is_named else 'first line'} has {len(table.header)}"
             problem = f"line {line}: {counted(len(row), 'cell')}, {above}"
             if "id" in facts:
-                file.fail(problem)
+                file.fail(problem, "begin lines that are not part of the table with '#'")
             if not (name := row[place] if place < len(row) else ""):
                 file.fail(f"line {line}: no id or label")
             growing.spoil(growing.code("id", [name])[0], problem)

@@ -146,3 +146,27 @@ def test_new_rows_are_read_by_the_columns_of_the_training_table(tmp_path):
         table[columns].to_csv(tmp_path / "new.csv", index=False)
         answers = mvdfq.predict_files(clf, tmp_path / "new.csv")
         assert list(answers) == table["rat"].tolist()
+
+
+def test_a_column_that_is_dropped_is_neither_label_nor_value(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("kind,u1,u2,note\na,1.5,2,good\nb,3.5,4,bad\na,1.5,2.5,good\n")
+    data = read(path, "wide-csv", drop=["note"])
+    assert data.y.tolist() == ["a", "b", "a"]
+    assert data.X.lengths.tolist() == [2, 2, 2]
+    with pytest.raises(ReadError, match="no column besides id, label and group"):
+        read(path, "wide-csv", drop=["note", "u1", "u2"], label="kind")
+
+
+def test_ids_that_count_rows_do_not_tell_that_rows_are_series(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("id,x,y,label\n" + "".join(f"{i},{i % 7}.5,{i % 3},a\n" for i in range(40)))
+    with pytest.raises(ReadError, match="if each row is a series"):
+        read(path)
+    assert read(path, "wide-csv").X.lengths[0] == 2
+
+
+def test_names_that_pandas_made_differ_are_one_channel(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("label,x,x.1,y,y.1\na,1,2,3,4\nb,5,6,7,8\n")
+    assert read(path).X[0].tolist() == [[1, 2], [3, 4]]

@@ -9,15 +9,15 @@ from typing import Any
 
 from mvdfq.io.source import Glimpse, ReadError, Source
 from mvdfq.io.tables.column_roles import COLUMNS, Columns, Roles, known_places, rises
-from mvdfq.io.tables.csv_tables import Names, glimpsed, has_header, is_given, is_value
+from mvdfq.io.tables.csv_tables import Names, counts_up, glimpsed, has_header, is_given, is_value
 from mvdfq.io.tables.wide_names import sizes_of
 
 # A table without a header and with at most this many columns, whose first column rises, is one
 # series with its times, and not one series per row.
 FEW = 20
 LETTERS = re.compile(r"[A-Za-z*.-]+")
-# Words are DNA or proteins from this length on, by the name of their column: of letters, beside
-# channels of numbers; any.
+# Words are DNA or proteins from this length on: beside numbers if the name of the column is known,
+# and if the name is not known.
 SHORTEST, LONG = 10, 20
 
 
@@ -70,9 +70,9 @@ def layout_of(table: Any, columns: Columns) -> str | None:
     with suppress(ReadError):  # the reader will say that a column that the user names is not there
         for known in (Columns(), columns):
             roles = known.find(Source(Path("table")), table.header, body)
-    if roles is not None and body and letters_place(table, columns, roles) is not None:
-        return "letters"
     if roles is not None and body:
+        if letters_place(table, columns, roles) is not None:
+            return "letters"
         apart |= {*roles.places.values()}
         ids = [row[roles.places["id"]] for row in body] if "id" in roles.places else []
         recur = bool(ids) and (roles.is_clock or 2 * len(set(ids)) <= len(ids))
@@ -82,14 +82,11 @@ def layout_of(table: Any, columns: Columns) -> str | None:
             return "long"
         if roles.is_clock or _is_bare_series(roles, body):
             numbers = all(is_value(row[i]) for row in body for i in roles.channels)
-            return (
-                "one"
-                if (numbers or roles.melted) and not {"id", "label"} & {*roles.places}
-                else None
-            )
+            is_one = (numbers or roles.melted) and not {"id", "label"} & {*roles.places}
+            return "one" if is_one else None
         others = [name for i, name in enumerate(table.header) if i not in apart]
-        is_few = table.is_named and "id" not in roles.places and 1 < len(others) <= FEW
-        if is_few and max(sizes_of(others)) == 1:
+        is_few = table.is_named and (not ids or counts_up(ids)) and 1 < len(others) <= FEW
+        if is_few and columns.id == "id" and max(sizes_of(others)) == 1:
             return None  # a row may be a moment of a series, or a series
     # A broken cell here and there is left to the reader, which names the cell.
     inner = [

@@ -42,20 +42,23 @@ def read_wide(source: Source, table: Any = None, **options: Any) -> Dataset:
     table = table_of(source, wide=(columns.label, "label")) if table is None else table
     header = table.header if table.is_named else []
     # Without a header the user gives numbers of columns.
-    named: dict[str, Any] = {"id": columns.id, "group": columns.group}
-    roles = {key: place for key, place in named.items() if isinstance(place, int)}
+    named = {"id": columns.id, "group": columns.group}
+    roles: dict[str, Any] = {key: i for key, i in named.items() if isinstance(i, int)}
     if header:
         roles = dict(replace(columns, time=None).find(source, header, []).places)
         if is_index(header[0], 0) or counts_rows(0, header, [row[0] for row in table.sample]):
             roles.setdefault("id", 0)
-    roles["label"] = _label_place(source, columns, roles, header, table.sample)
+    apart = {named_place(source, "drop", name, header) for name in columns.drop}
+    taken = {*apart, *roles.values()}
+    roles["label"] = roles.get("label", columns.label)
+    if columns.label is not None and not isinstance(roles["label"], int):
+        roles["label"] = _label_place(source, columns, taken, header, table.sample)
     places = {key: place for key, place in roles.items() if place is not None}
     ends = {0: "first", -1: "last"}
     shown = {key: repr(header[i]) if header else ends.get(i, i) for key, i in places.items()}
     words = [f"{key} {column}" for key, column in shown.items()]
     rows = _Rows(header, places, columns.missing)
     if header:
-        apart = {named_place(source, "drop", name, header) for name in columns.drop}
         order, channels = channels_of(source, header, rows.values(len(header), apart))
         rows = replace(rows, order=order, channels=channels)
     source.remark(Usual(f"columns: {'; '.join([*words, rows.in_words()])}"))
@@ -66,15 +69,13 @@ def read_wide(source: Source, table: Any = None, **options: Any) -> Dataset:
 
 
 def _label_place(
-    source: Source, columns: Columns, places: Mapping[str, int], header: Names, rows: Any
-) -> Any:
-    """Return the place of the label: the user's choice, or the only end of rows that allows it."""
-    if columns.label is None or isinstance(columns.label, int) or "label" in places:
-        return places.get("label", columns.label)
+    source: Source, columns: Columns, taken: Collection[int], header: Names, rows: Any
+) -> int | None:
+    """Return the only end of rows that can be the label; None if names tell that none is."""
     if columns.label != "label":
         hint = Sentence("the table has no header; ", ENDS)
         source.fail(f"line 1: no column {columns.label!r}", hint)
-    taken = {*places.values(), *(place - len(header) for place in places.values())}
+    taken = {*taken, *(place - len(header) for place in taken)}
     ends = {end: [row[end] for row in rows] for end in (0, -1) if end not in taken}
     text = [end for end, cells in ends.items() if not all(map(is_value, cells))]
     # Whole numbers that recur, as numbers of classes do.
@@ -87,7 +88,6 @@ def _label_place(
     for candidates in (text, whole):
         if len(candidates) == 1:
             return candidates[0]
-    # few columns may be channels of one series without times
     values = [name for i, name in enumerate(header) if i not in taken]
     if len(values) > FEW and not text and not whole and min(sizes_of(values)) > 1:
         return None

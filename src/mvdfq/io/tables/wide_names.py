@@ -31,13 +31,15 @@ def channels_of(
     source: Source, header: Names, places: Sequence[int]
 ) -> tuple[Sequence[int], Names]:
     """Return the columns of values, moment by moment, and the names of the channels."""
+    if not places:
+        source.fail("line 1: no column besides id, label and group")
     found: dict[str, dict[float, int]] = {}
     odd = []
     for i in places:
         channel, moment = _split(header[i], i)
         if found.setdefault(channel, {}).setdefault(moment, i) != i:
             odd.append(i)
-    usual = max(found.values(), key=len, default={})
+    usual = max(found.values(), key=len)
     if len(usual) < 2 or (odd and len(found) == 1):
         return places, ["t"]
     odd += [i for own in found.values() if own.keys() != usual.keys() for i in own.values()]

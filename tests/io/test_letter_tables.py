@@ -96,3 +96,25 @@ def test_new_rows_for_a_model(tmp_path):
     clf.source_ = data.source
     table[["who", "read"]].to_csv(path, index=False)
     assert list(mvdfq.predict_files(clf, path)) == table["who"].tolist()
+
+
+def test_the_index_of_a_data_frame_is_no_header_of_numbers(tmp_path):
+    path = tmp_path / "a.csv"
+    TABLE.to_csv(path)
+    check(read(path))
+
+
+def test_letters_without_a_header_are_not_taken_for_a_header(tmp_path):
+    path = tmp_path / "a.csv"
+    TABLE.to_csv(path, index=False, header=False)
+    with pytest.raises(ReadError, match="channels=NAME names a column of DNA or proteins"):
+        read(path)
+
+
+def test_one_of_two_columns_of_letters_is_named(tmp_path):
+    path = tmp_path / "a.csv"
+    table = TABLE.assign(light=TABLE["sequence"].str[::-1]).rename(columns={"sequence": "heavy"})
+    table.to_csv(path, index=False)
+    with pytest.raises(ReadError, match="channels=NAME names a column of DNA"):
+        read(path)
+    check(read(path, channels=["heavy"]))

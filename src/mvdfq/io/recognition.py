@@ -175,8 +175,9 @@ def _not_recognised(path: Path, names: str) -> ReadError:
         if table.sample and path.is_file():
             ids = f" names the column that tells sequences apart, one of {columns}; "
             wide = "if each row is a series, ", {"format": "wide-csv"}, " reads the table; "
-            moments = "if rows are moments of series without ids, add a column of times"
-            hint = Sentence({"id": "NAME"}, ids, *wide, moments)
+            moments = "if rows are moments of series without ids, add a column of times; "
+            letters = {"channels": "NAME"}, " names a column of DNA or proteins"
+            hint = Sentence({"id": "NAME"}, ids, *wide, moments, *letters)
     return ReadError(path, "the format is not recognised", hint)
 
 

@@ -199,7 +199,9 @@ def is_unit_row(rows: Sequence[Names]) -> bool:
 def has_names(rows: Sequence[Names]) -> bool:
     """Does the first row hold names? A word above numbers is a name; words above words are not."""
     first = rows[0]
-    titles = [name for name, cells in _below(rows) if 2 * sum(map(is_value, cells)) > len(cells)]
+    # the index that data frames write has no name, and says nothing of the other names
+    below = [(name, cells) for name, cells in _below(rows) if name]
+    titles = [name for name, cells in below if 2 * sum(map(is_value, cells)) > len(cells)]
     numbered = counts_up(first[1:] if not first[0] else first)
     return numbered or not all(map(is_value, titles or first))
 

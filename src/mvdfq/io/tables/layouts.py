@@ -52,7 +52,9 @@ def letters_place(table: Any, columns: Columns, roles: Roles) -> int | None:
     found = []
     for i, words in cells.items():
         least = (SHORTEST if has_numbers else 1) if i in named else LONG
-        is_long = sum(map(len, words)) >= least * len(words) and (i in named or not has_numbers)
+        is_long = sum(map(len, words)) >= least * len(words)
+        if i not in named and (has_numbers or len(table.header[i]) >= LONG):  # not a name
+            continue
         n_letters = sum(bool(LETTERS.fullmatch(word)) for word in words)  # the rest may be broken
         if is_long and 2 * len({*words}) > len(words) and n_letters >= 0.9 * len(words):
             found.append(i)

@@ -102,7 +102,7 @@ def _read_tables(X: Any) -> Sequences:
     for remark in data.remarks:
         if not isinstance(remark, Usual):
             warnings.warn(f"X is a table: {remark}.", stacklevel=4)
-    return data.X
+    return check_sequences(data.X)
 
 
 def gather(X: Any, n_channels: int | None = None) -> list[Part]:

@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 import mvdfq
+from commands import run
 from mvdfq.io import ReadError, read, recognise
 
 RNG = np.random.default_rng(0)
@@ -48,6 +49,14 @@ def test_short_letters_need_a_name(tmp_path):
     with pytest.raises(ReadError):
         read(path)
     check(read(path, channels=["what"]), short)
+
+
+def test_the_shell_recognises_letters_by_the_column_of_labels(tmp_path):
+    """The labels are numbers: without their name, they may be a channel beside names."""
+    path = tmp_path / "a.csv"
+    words = [f"SIINF{c}L" for c in "ACDEFGHIKLMN"]
+    pd.DataFrame({"peptide": words, "binds": [0, 1] * 6}).to_csv(path, index=False)
+    assert "letters 'peptide'" in "".join(run("inspect", path, "--label", "binds"))
 
 
 def test_other_columns_are_left_out(tmp_path):

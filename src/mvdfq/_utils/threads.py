@@ -77,7 +77,8 @@ def one_blas_thread() -> Iterator[None]:
     limit: Any = _BlasLimit
     with limit.lock:
         if limit.users == 0:
-            limit.limiter = _libraries().limit(limits=1, user_api="blas")
+            with _in_control():
+                limit.limiter = _libraries().limit(limits=1, user_api="blas")
         limit.users += 1
     try:
         yield
@@ -85,7 +86,25 @@ def one_blas_thread() -> Iterator[None]:
         with limit.lock:
             limit.users -= 1
             if limit.users == 0:
-                limit.limiter.restore_original_limits()
+                with _in_control():
+                    limit.limiter.restore_original_limits()
+
+
+@contextmanager
+def _in_control() -> Iterator[None]:
+    """Let this thread set the number of threads; afterwards, whichever thread asks first.
+
+    Since threadpoolctl 3.8, OpenBLAS heeds the first thread that asks; others do nothing in silence.
+    """
+    _nobody_controls()
+    yield
+    _nobody_controls()
+
+
+def _nobody_controls() -> None:
+    for library in _libraries().lib_controllers:
+        if hasattr(library, "clear_controlling_thread"):
+            library.clear_controlling_thread(force=True)
 
 
 def n_threads(n_jobs: int | None) -> int:

@@ -7,13 +7,14 @@ import os
 import re
 import sys
 import uuid
-import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, BinaryIO
 
 from platformdirs import user_cache_path
+
+from mvdfq._utils.errors import warn
 
 if TYPE_CHECKING:
     import numpy as np
@@ -134,7 +135,7 @@ def _opened(file: Path, path: Path) -> int:
                 raise BlockingIOError(f"{problem}; {hint}.") from None
             problem = f"{file.parent} cannot lock files ({error.strerror})"
             hint = f"do not start a second run that writes {path.name}"
-            warnings.warn(f"{problem}; {hint}.", stacklevel=5)
+            warn(f"{problem}; {hint}.")
         try:
             if os.path.samestat(os.fstat(number), os.stat(file)):
                 return number

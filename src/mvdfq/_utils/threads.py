@@ -94,7 +94,7 @@ def one_blas_thread() -> Iterator[None]:
 def _in_control() -> Iterator[None]:
     """Let this thread set the number of threads; afterwards, whichever thread asks first.
 
-    Since threadpoolctl 3.8, OpenBLAS heeds the first thread that asks; others do nothing in silence.
+    Since threadpoolctl 3.8, one thread controls OpenBLAS; others ask in vain, without an error.
     """
     _nobody_controls()
     yield

@@ -3,7 +3,6 @@
 The classifier learns from the training part of each fold alone.
 """
 
-import warnings
 from collections.abc import Callable, Sequence
 from inspect import signature
 from typing import Any
@@ -12,7 +11,7 @@ import numpy as np
 from sklearn.base import clone
 
 from mvdfq._utils.checks import check_entries
-from mvdfq._utils.errors import ParameterError, Sentence
+from mvdfq._utils.errors import ParameterError, Sentence, warn
 from mvdfq._utils.short import counted
 from mvdfq._utils.threads import Report
 from mvdfq.evaluation.protocols import can_be_apart, folds_of, shuffles, usual_protocol
@@ -192,14 +191,14 @@ def _check_cuts(
     if lacking:
         where = f"The training part of {counted(len(lacking), 'fold')} (the first is {lacking[0]})"
         lost = f"{counted(n_wrong, 'prediction')} cannot be right"
-        warnings.warn(f"{where} lacks a class of the test part: {lost}.", stacklevel=3)
+        warn(f"{where} lacks a class of the test part: {lost}.")
     n_groups = 0 if groups is None else len(np.unique(groups))
     if mixed and n_groups > 1:
         text = f"{len(mixed)} of {n_groups} groups are both in the training part and in the test "
         text += "part of a fold: the accuracy may be lower for new groups"
         if can_be_apart(y, groups):
             text = Sentence(text, "; ", {"protocol": "group"}, " holds groups apart")
-        warnings.warn(Sentence(text, "."), stacklevel=3)
+        warn(Sentence(text, "."))
 
 
 def useful_groups(groups: np.ndarray | None, y: np.ndarray) -> np.ndarray | None:

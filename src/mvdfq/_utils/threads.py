@@ -77,8 +77,8 @@ def one_blas_thread() -> Iterator[None]:
     limit: Any = _BlasLimit
     with limit.lock:
         if limit.users == 0:
-            with _in_control():
-                limit.limiter = _libraries().limit(limits=1, user_api="blas")
+            _let_any_thread_set_it()
+            limit.limiter = _libraries().limit(limits=1, user_api="blas")
         limit.users += 1
     try:
         yield
@@ -86,22 +86,13 @@ def one_blas_thread() -> Iterator[None]:
         with limit.lock:
             limit.users -= 1
             if limit.users == 0:
-                with _in_control():
-                    limit.limiter.restore_original_limits()
+                _let_any_thread_set_it()
+                limit.limiter.restore_original_limits()
+                _let_any_thread_set_it()
 
 
-@contextmanager
-def _in_control() -> Iterator[None]:
-    """Let this thread set the number of threads; afterwards, whichever thread asks first.
-
-    Since threadpoolctl 3.8, one thread controls OpenBLAS; others ask in vain, without an error.
-    """
-    _nobody_controls()
-    yield
-    _nobody_controls()
-
-
-def _nobody_controls() -> None:
+def _let_any_thread_set_it() -> None:
+    """Since threadpoolctl 3.8 one thread controls OpenBLAS; others do nothing, without an error."""
     for library in _libraries().lib_controllers:
         if hasattr(library, "clear_controlling_thread"):
             library.clear_controlling_thread(force=True)

@@ -3,7 +3,6 @@
 import sys
 import warnings
 from collections.abc import Callable
-from types import FrameType
 from typing import Any
 
 
@@ -47,7 +46,7 @@ def written(pieces: list[Any], write: Callable[[str, Any], str]) -> str:
 
 def warn(text: str) -> None:
     """Warn at the line of the user: the first line outside of this package and scikit-learn."""
-    frame: FrameType | None = sys._getframe()
+    frame: Any = sys._getframe()
     level = 0
     while frame and frame.f_globals.get("__name__", "").startswith(("mvdfq.", "sklearn.")):
         frame, level = frame.f_back, level + 1

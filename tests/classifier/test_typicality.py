@@ -182,7 +182,7 @@ def test_no_p_values_without_held_out_sequences(vowels):
         clf.typicality(X)
 
 
-@pytest.mark.parametrize("coverage", [0, 1, 90, -0.1])
+@pytest.mark.parametrize("coverage", [0, 1, 90, -0.1, None, "0.9"])
 def test_coverage_is_a_share(fitted, vowels, coverage):
     with pytest.raises(ValueError, match="coverage must be a number between 0 and 1"):
         fitted.predict_set(vowels[2][:1], coverage=coverage)

@@ -177,7 +177,8 @@ def test_a_sequence_without_words_is_not_typical(fitted):
 
 def test_no_p_values_without_held_out_sequences(vowels):
     X, y = vowels[0][::30], vowels[1][::30]  # one sequence per class
-    clf = mvdfq.SequenceClassifier("fast").fit(X, y)
+    with pytest.warns(UserWarning, match="No sequence could be held out.* are not calibrated"):
+        clf = mvdfq.SequenceClassifier("fast").fit(X, y)
     with pytest.raises(ValueError, match="fit could not hold out any sequence"):
         clf.typicality(X)
 

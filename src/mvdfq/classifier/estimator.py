@@ -303,6 +303,9 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         self.validation_std_ = float(validated.std()) if validated.size else np.nan
         self.calibration_ = trained.calibration
         self.lost_, self.sum_ = learned.lost, learned.sum
+        if np.isnan(self.validation_score_):
+            problem = "No sequence could be held out: too few sequences or groups of each class"
+            warn(f"{problem}. Probabilities are not calibrated, and C is not validated.")
 
     @property
     def terms_(self) -> list[FittedTerm]:

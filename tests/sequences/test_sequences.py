@@ -328,6 +328,14 @@ def test_dates_are_put_on_a_grid_of_frames_per_second(kind):
     assert_array_equal(X[1], [[3, 1]])
 
 
+def test_dates_as_text_are_in_the_order_of_time():
+    days = ["2024-10-02 09:00", "2024-09-30 10:00", "2024-09-30 09:00", "2024-10-03 08:00"]
+    X, _, _ = from_long_table(TABLE | {"time": days}, channels=["x"])
+    assert lists(X) == [[[2, 4]], [[3, 1]]]
+    with pytest.raises(ValueError, match=r"finite numbers or datetime64 .* got dtype <U16"):
+        from_long_table(TABLE | {"time": days}, channels=["x"], sampling_rate=1.0)
+
+
 def test_masked_cells_of_a_long_table_are_missing():
     mask = [True, False, False, False]
     changes = {c: np.ma.array(TABLE[c], mask=mask) for c in ("x", "state")}
@@ -373,6 +381,12 @@ class NotAvailable:
         ({}, {"channels": []}, "The table has no channels"),
         ({}, {"categories": {"sate": []}}, r"categories names 'sate'; the channels are \['x', "),
         ({"time": [1.0, NAN, 0, 3]}, {}, "Column 'time' has no value on line 1"),
+        (
+            {"time": ["9", "10", "11", "12"]},
+            {},
+            "must hold numbers or dates, got the text '9'; texts",
+        ),
+        ({"time": np.array(["2/1/24", 0, 1, 2], object)}, {}, "dates, got the text '2/1/24'"),
         ({"time": np.array(["NaT"] * 4, "M8[s]")}, {}, "Column 'time' has no value on line 0"),
         ({"id": ["b", "a", None, "a"]}, {}, "Column 'id' has no value on line 2"),
         ({"id": ["b", NotAvailable(), "b", "a"]}, {}, "Column 'id' has no value on line 1"),
@@ -380,7 +394,7 @@ class NotAvailable:
         (
             {"time": ["1", "0", "0", "3"]},
             {"sampling_rate": 1.0},
-            "Column 'time' must hold finite numbers or datetime64 .* got dtype <U1",
+            "Column 'time' must hold numbers or dates, got the text '1'",
         ),
         (
             {"kind": [NAN, 5, NAN, 5]},

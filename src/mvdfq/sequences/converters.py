@@ -15,6 +15,9 @@ import numpy as np
 from mvdfq.sequences.check import as_array, check_collection, check_sampling_rate, check_sequences
 from mvdfq.sequences.containers import Sequences, unmasked
 
+# The beginning of a text whose letters are in the order of time.
+SORTED = re.compile(r"\d{4}-\d\d|\d\d:\d\d")
+
 
 def from_time_first(X: Any, **options: Any) -> Sequences:
     """Read sequences given as ``(n_timepoints, n_channels)``, as tslearn and Keras use them.
@@ -78,7 +81,8 @@ def from_long_table(
     id : str, default="id"
         Column that says which sequence a line belongs to.
     time : str, default="time"
-        Column that orders the lines of a sequence: numbers or dates without missing values.
+        Column that orders the lines of a sequence: numbers or dates without missing values; dates
+        may be text such as ``"2024-05-31"`` or ``"09:30"``.
     channels : sequence of str, default=None
         Columns that become channels; by default all columns but `id`, `time`, `label` and `group`.
     label : str, default=None
@@ -128,6 +132,10 @@ def from_long_table(
         for line in np.flatnonzero(is_missing(columns[name])):
             problem = f"Column {name!r} has no value on line {line} (the first line is 0)"
             raise ValueError(f"{problem}; every line needs an id and a time.")
+    texts = columns[time].tolist() if columns[time].dtype.kind in "OU" else []
+    for text in (t for t in texts if isinstance(t, str) and not SORTED.match(t)):
+        problem = f"Column {time!r} must hold numbers or dates, got the text {text!r}"
+        raise ValueError(f"{problem}; texts are sorted by letters, '10' before '9'.")
     # by id, then by time: lines of a sequence may lie apart
     order = np.lexsort((columns[time], columns[id]))
     ids, starts = np.unique(columns[id][order], return_index=True)

@@ -441,6 +441,18 @@ def test_one_sequence_in_any_container():
             clf.explain(x)
 
 
+def test_one_row_of_a_table_of_series_is_one_sequence():
+    X = np.random.default_rng(0).normal(size=(12, 2, 20))
+    table = pd.DataFrame({"a": [pd.Series(x[0]) for x in X], "b": [pd.Series(x[1]) for x in X]})
+    clf = SequenceClassifier("fast", cv=2).fit(table, np.arange(12) % 2)
+    long = {"id": [1] * 20, "time": range(20), "a": X[0, 0], "b": X[0, 1]}
+    for x in (table[:1], long, pd.DataFrame(long)):
+        assert_array_equal(clf.explain(x).margins, clf.explain(X[0]).margins)
+    nameless = SequenceClassifier("fast", cv=2).fit(X, np.arange(12) % 2)
+    with pytest.warns(UserWarning, match="fit had no names"):
+        assert nameless.explain(long).predicted == nameless.explain(X[0]).predicted
+
+
 @pytest.mark.parametrize("kind", [list, np.array, lambda x: pd.Series(x, index=[7])])
 def test_one_string_in_any_container(kind):
     X = ["ACGTTGCAACGT", "ACGTTTTAACGT", "TTGCAACGGATT", "TTTTAACGGATT"] * 2

@@ -384,7 +384,7 @@ class NotAvailable:
         (
             {"time": ["9", "10", "11", "12"]},
             {},
-            "must hold numbers or dates, got the text '9'; texts",
+            "numbers or dates, got the text '9'; texts",
         ),
         ({"time": np.array(["2/1/24", 0, 1, 2], object)}, {}, "dates, got the text '2/1/24'"),
         ({"time": np.array(["NaT"] * 4, "M8[s]")}, {}, "Column 'time' has no value on line 0"),

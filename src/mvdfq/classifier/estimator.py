@@ -540,8 +540,10 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     def _as_several(self, x: Any) -> Any:
         """Return one sequence as a collection of one."""
         if is_table(x):
-            columns, known = map(str, getattr(x, "columns", ())), self.channel_names_in_ or ()
-            return [x] if sorted(columns) == sorted(known) else x
+            # time runs down the columns of fit; a single line may hold a series in every cell
+            known = sorted(self.channel_names_in_ or ())
+            has_time = known and hasattr(x, "columns") and hasattr(x, "__len__") and len(x) > 1
+            return [x] if has_time and sorted(map(str, x.columns)) == known else x
         is_read = isinstance(x, Ragged)
         first: Any = None if is_read or not np.iterable(x) else next(iter(x), None)
         is_text = isinstance(first, str) and len(x) == 1 and not isinstance(x, str)

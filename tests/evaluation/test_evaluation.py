@@ -348,6 +348,14 @@ def test_an_evaluation_scores_the_probabilities_of_all_classes():
     assert fitted.to_dict()["log_loss"] == pytest.approx(plain["log_loss"])
 
 
+@pytest.mark.parametrize("kind", [float, np.uint8, object, str])
+def test_labels_of_another_type_are_the_same_labels(kind):
+    X, y = mvdfq.make_autoregressive(30, 2, 30, random_state=3)
+    clf = mvdfq.SequenceClassifier("mvdfq-spectrum-alt", C=1, cv=2).fit(X, y)
+    right = evaluate_fitted(clf, X, y).accuracy
+    assert evaluate_fitted(clf, X, y.astype(kind)).accuracy == right > 0.5
+
+
 def test_classifiers_of_scikit_learn_may_lack_decision_values_or_probabilities():
     X, y = mvdfq.make_autoregressive(30, 2, 30, random_state=3)
     counts = mvdfq.DirectQuantizer(4), mvdfq.SequenceFeatures(mvdfq.Spectrum(2))

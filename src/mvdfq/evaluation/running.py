@@ -162,7 +162,7 @@ def evaluate_fitted(clf: Any, X: Any, y: Any, groups: Any = None) -> Evaluation:
     predicted, scores, chances = answers(clf, X, classes.tolist())
     check_entries(len(predicted), y=y)
     # a CSV file gives the class 1 as a number, a folder as text
-    if y.dtype.kind != classes.dtype.kind:
+    if (y.dtype.kind in "OU") != (classes.dtype.kind in "OU"):
         y, classes, predicted = y.astype(str), classes.astype(str), predicted.astype(str)
     new = sorted(set(y.tolist()) - set(classes.tolist()))
     labels = [*classes.tolist(), *new]

@@ -164,5 +164,5 @@ def test_frames_that_are_not_numbers_are_refused(data, frames):
 def test_a_table_of_frames_is_refused_since_its_time_runs_down(data):
     clf = SequenceClassifier(frames="delta", symbols="direct", kernel=Spectrum(1), C=1).fit(*data)
     table = pd.DataFrame({"a": [1.0, 2.0], "b": [3.0, 4.0]})
-    with pytest.raises(TypeError, match=r"got a table.* pass table\.to_numpy\(\)\.T"):
+    with pytest.raises(ValueError, match=r"got a table.* pass table\.to_numpy\(\)\.T"):
         clf.stream().update(table)

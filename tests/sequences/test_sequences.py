@@ -1,6 +1,7 @@
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, strategies as st
 from numpy.testing import assert_array_equal
@@ -151,6 +152,7 @@ def test_a_checked_collection_is_passed_on():
         ([[1, 2], [object()]], ValueError, "Sequence 1 must hold real numbers, got dtype object"),
         ([[1j]], ValueError, "Sequence 0 must hold real numbers, got dtype complex128"),
         ([np.ones((2, 3)), np.ones((3, 3))], ValueError, "Sequence 1 has 3 channels, .* 0 has 2"),
+        ([np.ones((2, 2)), {"a": [1, 2]}], ValueError, r"1 .* got a table.*pass table\.to_numpy"),
         (["AB", [1.0]], ValueError, "Sequence 1 has letters in other channels than sequence 0"),
         (
             [np.ones((2, 5)), [[1, 2], [3, np.inf]]],
@@ -162,6 +164,21 @@ def test_a_checked_collection_is_passed_on():
 def test_errors_say_what_and_where(X, error, message):
     with pytest.raises(error, match=message):
         check_sequences(X)
+
+
+def test_names_of_files_are_suspected():
+    with pytest.warns(UserWarning, match="names of files: 'a.wav'; mvdfq.io.read reads"):
+        check_sequences(["a.wav", "b/c.wav"])
+    assert check_sequences(["a.wav", "AB"]).symbolic == (True,)
+
+
+def test_strings_of_any_library_are_letters():
+    pyarrow, texts = pytest.importorskip("pyarrow"), ["AB", "CAB"]
+    arrays = pyarrow.array(texts), np.array(texts, np.dtypes.StringDType()), pd.Series(texts)
+    for X in map(check_sequences, arrays):
+        assert X.symbolic == (True,)
+        assert_array_equal(X.data, check_sequences(texts).data)
+    assert check_sequences(pyarrow.array([[1.0, 2.0], [3.0]])).lengths.tolist() == [2, 1]
 
 
 def test_what_looks_like_a_data_frame_is_refused():

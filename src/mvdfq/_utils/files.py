@@ -7,14 +7,13 @@ import os
 import re
 import sys
 import uuid
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, BinaryIO
 
 from platformdirs import user_cache_path
-
-from mvdfq._utils.errors import warn
 
 if TYPE_CHECKING:
     import numpy as np
@@ -135,7 +134,7 @@ def _opened(file: Path, path: Path) -> int:
                 raise BlockingIOError(f"{problem}; {hint}.") from None
             problem = f"{file.parent} cannot lock files ({error.strerror})"
             hint = f"do not start a second run that writes {path.name}"
-            warn(f"{problem}; {hint}.")
+            warnings.warn(f"{problem}; {hint}.", stacklevel=5)
         try:
             if os.path.samestat(os.fstat(number), os.stat(file)):
                 return number

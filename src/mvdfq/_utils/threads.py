@@ -94,8 +94,7 @@ def one_blas_thread() -> Iterator[None]:
 def _let_any_thread_set_it() -> None:
     """Since threadpoolctl 3.8 one thread controls OpenBLAS; others do nothing, without an error."""
     for library in _libraries().lib_controllers:
-        if hasattr(library, "clear_controlling_thread"):
-            library.clear_controlling_thread(force=True)
+        getattr(library, "clear_controlling_thread", lambda force: None)(force=True)
 
 
 def n_threads(n_jobs: int | None) -> int:

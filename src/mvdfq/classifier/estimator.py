@@ -13,7 +13,7 @@ from sklearn import config_context
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from mvdfq._engines.choice import current_engine, engine_of
+from mvdfq._engines.choice import engine_of
 from mvdfq._utils.checks import check_whole, is_number
 from mvdfq._utils.errors import warn
 from mvdfq._utils.progress import Progress
@@ -37,7 +37,7 @@ from mvdfq.sequences.statistics import warn_constant, warn_outside, warn_rate, w
 from mvdfq.symbols.base import Symbols, check_symbols, warn_unseen
 from mvdfq.terms.fitted import FittedSum, FittedTerm
 from mvdfq.terms.svm import Problems
-from mvdfq.terms.typical import Calibration, in_set
+from mvdfq.terms.typical import Calibration, in_set, of_classes
 
 try:  # scikit-learn 1.9
     from sklearn.callback import (
@@ -320,8 +320,7 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         margins. For two classes: the margin of the second class.
         """
         check_is_fitted(self)
-        with engine_of(self):
-            engine = current_engine()
+        with engine_of(self) as engine:
             if engine.name == "dask":
                 return cluster_decisions(engine, self, X)
             return self._decide(self._read(X))[0]
@@ -586,10 +585,7 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         place = known.index(label)
 
         def decide(X: Any) -> np.ndarray:
-            decision = self.decision_function(X)
-            if decision.ndim > 1:
-                return decision[:, place]
-            return decision if place else -decision
+            return of_classes(self.decision_function(X))[:, place]
 
         if changes is not None and region is not None:
             raise ValueError("mutate takes changes or a region, not both.")

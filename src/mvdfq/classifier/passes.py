@@ -202,8 +202,8 @@ def _read_block(i: int, block: Any) -> Numbered:
     block = block() if callable(block) else block
     pair = (block.X, block.y) if hasattr(block, "X") else block
     if not isinstance(pair, tuple | list) or len(pair) != 2:
-        problem = f"Block {i} must be a pair of sequences and labels, got {type(pair).__name__}"
-        raise ValueError(f"{problem}; pass [(X, y)] if there is one block.")
+        hint = "if X and y are the only block, pass [(X, y)]"
+        raise ValueError(f"Block {i} must be a pair of sequences and labels; {hint}.")
     X, y = pair
     if y is None:
         raise ValueError(f"Block {i} has no labels; name the labels when you read the block.")

@@ -13,7 +13,7 @@ from mvdfq._utils.checks import is_number
 from mvdfq._utils.errors import ParameterError, Sentence, warn
 from mvdfq._utils.short import Short, counted
 from mvdfq.sequences import Sequences, check_sequences, offsets_of
-from mvdfq.sequences.check import as_array, real, refuse
+from mvdfq.sequences.check import TABLE, as_array, real, refuse
 from mvdfq.sequences.containers import is_table
 from mvdfq.sequences.sampling import frames_of, window_starts
 
@@ -263,8 +263,7 @@ class Stream:
     def _checked(self, frames: Any) -> np.ndarray:
         n_channels = self._classifier.n_channels_in_
         if is_table(frames):
-            problem = "frames must be an array (n_channels, n_frames), got a table"
-            raise TypeError(f"{problem}, whose time runs down; pass table.to_numpy().T.")
+            raise ValueError(f"frames must be an array, got {TABLE[0]}; pass {TABLE[1]}.")
         frames = check_sequences([frames]).data if isinstance(frames, str) else as_array(frames, 0)
         if frames.ndim < 2 and (n_channels == 1 or frames.size == n_channels):
             frames = frames.reshape(n_channels, -1)

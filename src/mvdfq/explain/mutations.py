@@ -57,9 +57,8 @@ class Strand:
         held = self.text[max(a, 0) : b]
         if a < 0 or b > len(self.text) or held.upper() != change.ref.upper():
             wanted = f"position {a + 1} must hold {change.ref!r}"
-            size = counted(len(self.text), "letter")
-            got = f"the string of {size} holds {held!r} there (positions count from 1)"
-            raise ValueError(f"{wanted}, but {got}.")
+            got = f"the string of {counted(len(self.text), 'letter')} holds {held!r} there"
+            raise ValueError(f"{wanted}, but {got}; positions count from 1 here.")
         return self.text[:a] + change.alt + self.text[b:]
 
     def collection(self, texts: Sequence[str]) -> Any:
@@ -145,8 +144,7 @@ def substitutions(text: str, region: Any = None) -> list[Change]:
     n, places = len(text), np.array([0, len(text)] if region is None else region)
     is_pair = places.shape == (2,) and places.dtype.kind in "iu"
     if not is_pair or (np.diff([0, *places, n]) < 0).any():
-        wanted = f"must be two positions, rising from 0 to {n}, got {region!r}"
-        raise ParameterError("region", wanted)
+        raise ParameterError("region", f"must be two rising positions, 0 to {n}, got {region!r}")
     first, last = places.tolist()
     letters = set(text.upper()) - set("N-.*X")
     alphabets = (BASES, BASES), ("ACGU", "ACGU"), (RESIDUES, RESIDUES + "BZJUO")

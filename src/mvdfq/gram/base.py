@@ -176,10 +176,9 @@ class SequenceMap(TransformerMixin, BaseEstimator):
             return everything
         if constant.any() and self.constant_rows == "drop":
             problem = "hold at most one symbol in all training sequences and are left out"
-            hint = "constant_rows='keep' keeps such rows"
-            silent = "'ignore' leaves such rows out without a warning"
+            hint = "constant_rows='keep' keeps such rows, 'ignore' leaves such rows out in silence"
             rows = np.flatnonzero(constant).tolist()
-            warn(f"Rows {rows} {problem}; {hint}, {silent}.")
+            warn(f"Rows {rows} {problem}; {hint}.")
         return everything[~constant]
 
     def _in_use(self, collection: Ragged) -> Ragged:

@@ -18,6 +18,7 @@ from mvdfq.sequences.containers import Ragged, Sequences, is_table, offsets_of, 
 
 SAME_LENGTH = "all rows of a sequence must have the same length."
 TIME_FIRST = "if time comes first in your arrays, read them with mvdfq.from_time_first."
+TABLE = "a table, whose time runs down", "table.to_numpy().T"
 # The ending of a file name.
 FILE = re.compile(r"\.[A-Za-z]\w{1,6}$")
 
@@ -110,7 +111,7 @@ def gather(X: Any, n_channels: int | None = None) -> list[Part]:
     if not isinstance(X, Iterable) and hasattr(X, "__array__"):
         X = np.asanyarray(X)
     check_collection(X)
-    if isinstance(X, np.ndarray) and X.dtype.kind not in "OUS" and X.ndim not in (2, 3):
+    if isinstance(X, np.ndarray) and X.dtype.kind not in "OUST" and X.ndim not in (2, 3):
         wanted = "a list of (n_channels, n_timepoints) arrays, a 3-D array or a 2-D array"
         problem = f"X must be {wanted} of univariate sequences, got an array of shape {X.shape}"
         raise ValueError(f"{problem}; if X is one sequence, pass [X]. Reshape your data otherwise.")
@@ -122,6 +123,8 @@ def gather(X: Any, n_channels: int | None = None) -> list[Part]:
     if not parts:
         raise ValueError("X holds no sequences; pass at least one sequence.")
     _check_same_channels(parts)
+    if len(parts) > 1 and all(isinstance(x, str) and FILE.search(x) for x in X):
+        warn(f"X seems to hold names of files: {next(iter(X))!r}; mvdfq.io.read reads files.")
     # only a suspicion: short sequences of many channels exist
     if n_channels is None and all(0 < x.shape[1] < len(x) for x, _ in parts):
         warn(f"Every sequence has more channels than time points; {TIME_FIRST}")
@@ -151,8 +154,10 @@ def one_sequence(x: Any, i: int) -> Part:
     """Return one sequence as a 2-D array of numbers, and which of its rows were letters."""
     if type(x).__module__.startswith("Bio."):  # a Seq, or the Seq of a SeqRecord
         x = str(getattr(x, "seq", x))
-    if isinstance(x, bytes):
-        raise ValueError(f"Sequence {i} must be text, got bytes; pass text, such as x.decode().")
+    x = x.as_py() if hasattr(x, "as_py") else x  # pyarrow
+    if isinstance(x, bytes) or is_table(x):
+        kind, hint = ("bytes", "x.decode()") if isinstance(x, bytes) else TABLE
+        raise ValueError(f"Sequence {i} must be an array or a string, got {kind}; pass {hint}.")
     if isinstance(x, str):
         return _letters(x)[np.newaxis], (True,)
     if isinstance(x, list | tuple) and any(isinstance(row, str) for row in x):
@@ -263,14 +268,12 @@ def refuse(bad: np.ndarray, sequences: Sequences, what: str, hint: str) -> None:
 
 def _check_channel_count(sequences: Sequences, n_channels: int | None, X: Any) -> None:
     if n_channels is not None and sequences.n_rows != n_channels:
-        hint = "."
+        hint = "; X holds letters." if (is_text := sequences.symbolic_mask.all()) else "."
         if is_table(X):
             hint = "; if the table is one sequence with time down, pass [X]."
         elif not isinstance(X, Ragged) and any(isinstance(x, str) and FILE.search(x) for x in X):
             hint = "; if X holds names of files, mvdfq.predict_files(model, X) reads the files."
-        elif sequences.symbolic_mask.all():
-            hint = "; X holds letters."
-        elif {*sequences.lengths.tolist()} == {n_channels}:
+        elif not is_text and {*sequences.lengths.tolist()} == {n_channels}:
             hint = f"; {TIME_FIRST}"
         got = counted(sequences.n_rows, "channel")
         raise ValueError(f"X has {got}, {n_channels} are expected{hint}")

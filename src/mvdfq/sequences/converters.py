@@ -15,9 +15,6 @@ import numpy as np
 from mvdfq.sequences.check import as_array, check_collection, check_sampling_rate, check_sequences
 from mvdfq.sequences.containers import Sequences, unmasked
 
-# The beginning of a text whose letters are in the order of time.
-SORTED = re.compile(r"\d{4}-\d\d|\d\d:\d\d")
-
 
 def from_time_first(X: Any, **options: Any) -> Sequences:
     """Read sequences given as ``(n_timepoints, n_channels)``, as tslearn and Keras use them.
@@ -132,10 +129,10 @@ def from_long_table(
         for line in np.flatnonzero(is_missing(columns[name])):
             problem = f"Column {name!r} has no value on line {line} (the first line is 0)"
             raise ValueError(f"{problem}; every line needs an id and a time.")
-    texts = columns[time].tolist() if columns[time].dtype.kind in "OU" else []
-    for text in (t for t in texts if isinstance(t, str) and not SORTED.match(t)):
-        problem = f"Column {time!r} must hold numbers or dates, got the text {text!r}"
-        raise ValueError(f"{problem}; texts are sorted by letters, '10' before '9'.")
+    for text in columns[time].tolist() if columns[time].dtype.kind in "OU" else ():
+        if isinstance(text, str) and not re.match(r"\d{4}-\d\d|\d\d:\d\d", text):
+            problem = f"Column {time!r} must hold numbers or dates, got the text {text!r}"
+            raise ValueError(f"{problem}; texts are sorted by letters, '10' before '9'.")
     # by id, then by time: lines of a sequence may lie apart
     order = np.lexsort((columns[time], columns[id]))
     ids, starts = np.unique(columns[id][order], return_index=True)

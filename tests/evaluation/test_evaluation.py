@@ -4,6 +4,7 @@ import json
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -354,6 +355,17 @@ def test_labels_of_another_type_are_the_same_labels(kind):
     clf = mvdfq.SequenceClassifier("mvdfq-spectrum-alt", C=1, cv=2).fit(X, y)
     right = evaluate_fitted(clf, X, y).accuracy
     assert evaluate_fitted(clf, X, y.astype(kind)).accuracy == right > 0.5
+
+
+def test_a_series_or_a_table_keeps_its_rows_whatever_their_index():
+    X, y = mvdfq.make_autoregressive(30, 1, 30, n_classes=3, random_state=3)
+    index, clf = np.arange(30)[::-1], mvdfq.SequenceClassifier("mvdfq-spectrum-alt", C=1, cv=2)
+    expected = evaluate(clf, X, y).accuracy
+    assert expected != 1
+    assert evaluate(clf, pd.Series(X, index=index), y).accuracy == expected
+    assert evaluate(clf, pd.DataFrame(np.ravel(X).reshape(30, 30), index), y).accuracy == expected
+    nested = pd.DataFrame({"a": [pd.Series(x[0]) for x in X]}, index)
+    assert evaluate(clf, nested, y).accuracy == expected
 
 
 def test_classifiers_of_scikit_learn_may_lack_decision_values_or_probabilities():

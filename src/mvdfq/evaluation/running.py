@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.utils import _safe_indexing
 
 from mvdfq._utils.checks import check_entries
 from mvdfq._utils.errors import ParameterError, Sentence, warn
@@ -109,8 +110,8 @@ def evaluate(
         # inner folds hold the same groups apart as the outer folds, or C would be chosen on leaks
         inner = useful_groups(None if groups is None else groups[train], y[train])
         options = {} if inner is None or not takes_groups else {"groups": inner}
-        clf = clone(estimator).fit(_take(X, train), y[train], **options)
-        part = _take(X, test)
+        clf = clone(estimator).fit(_safe_indexing(X, train), y[train], **options)
+        part = _safe_indexing(X, test)
         judge = getattr(visit, "answers", answers)  # a recorder notes more in the same reading
         result.folds.append(Fold(name, seed, test, y[test], *judge(clf, part, labels)))
         if visit is not None:
@@ -205,7 +206,3 @@ def useful_groups(groups: np.ndarray | None, y: np.ndarray) -> np.ndarray | None
     """Return the groups if inner folds can hold them apart, None otherwise."""
     groups = check_groups(groups, len(y))
     return groups if groups is not None and can_be_apart(y, groups) else None
-
-
-def _take(X: Any, indices: np.ndarray) -> Any:
-    return [X[i] for i in indices] if isinstance(X, list | tuple) else X[indices]

@@ -366,6 +366,22 @@ def test_a_series_or_a_table_keeps_its_rows_whatever_their_index():
     assert evaluate(clf, pd.DataFrame(np.ravel(X).reshape(30, 30), index), y).accuracy == expected
     nested = pd.DataFrame({"a": [pd.Series(x[0]) for x in X]}, index)
     assert evaluate(clf, nested, y).accuracy == expected
+    names = [f"s{i}" for i in range(30)]
+    named = [evaluate(clf, X, y, names=n).per_sequence for n in (names, pd.Series(names, index))]
+    assert named[0] == named[1]
+
+
+@pytest.mark.filterwarnings("ignore:A column-vector y was passed")
+def test_labels_may_be_a_column_and_must_be_there():
+    X, y = mvdfq.make_autoregressive(30, 2, 30, n_classes=3, random_state=3)
+    clf = mvdfq.SequenceClassifier("mvdfq-spectrum-alt", C=1, cv=2).fit(X[:20], y[:20])
+    column = pd.DataFrame({"y": y})
+    for test in (evaluate, evaluate_fitted):
+        assert test(clf, X, column).accuracy == test(clf, X, y).accuracy
+        with pytest.raises(ValueError, match=r"the target y is None|y should be a 1d array"):
+            test(clf, X, None)
+    with pytest.raises(ValueError, match="y must have a label for every sequence, got None"):
+        evaluate(clf, X, np.where(y == 1, None, "a"))
 
 
 def test_classifiers_of_scikit_learn_may_lack_decision_values_or_probabilities():

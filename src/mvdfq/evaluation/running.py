@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.utils import _safe_indexing
+from sklearn.utils import _safe_indexing, column_or_1d
 
 from mvdfq._utils.checks import check_entries
 from mvdfq._utils.errors import ParameterError, Sentence, warn
@@ -17,7 +17,7 @@ from mvdfq._utils.short import counted
 from mvdfq._utils.threads import Report
 from mvdfq.evaluation.protocols import can_be_apart, folds_of, shuffles, usual_protocol
 from mvdfq.evaluation.results import Evaluation, Fold, codes_of
-from mvdfq.terms.validation import check_groups
+from mvdfq.terms.validation import check_groups, check_targets
 
 # Name, seed, training indices and test indices of a fold.
 Cut = tuple[str, int, np.ndarray, np.ndarray]
@@ -86,9 +86,8 @@ def evaluate(
     >>> round(mvdfq.evaluate(mvdfq.SequenceClassifier(), X, y, protocol="3-fold").accuracy, 1) > 0.5
     True
     """
-    y = np.asarray(y)
-    check_entries(len(X), y=y, split=split, names=names if len(names) else None)
-    groups = check_groups(groups, len(y))
+    y, _, groups = check_targets(len(X), y, None, groups)
+    check_entries(len(X), split=split, names=names if len(names) else None)
     remarks: tuple[str, ...] = ()
     if protocol is None:
         protocol, remarks = usual_protocol(y, groups, split)
@@ -102,7 +101,7 @@ def evaluate(
     if positive is not None and (len(labels) != 2 or str(positive) not in map(str, labels)):
         problem = f"must be one of two classes, got {positive!r} of {labels[:20]}"
         raise ParameterError("positive", problem)
-    result = Evaluation(protocol, labels, [], groups, remarks, names, positive)
+    result = Evaluation(protocol, labels, [], groups, remarks, tuple(names), positive)
     takes_groups = "groups" in signature(estimator.fit).parameters
     if progress is not None:
         progress(0, len(cuts))
@@ -159,7 +158,7 @@ def evaluate_fitted(clf: Any, X: Any, y: Any, groups: Any = None) -> Evaluation:
     >>> evaluate_fitted(clf, X[20:], y[20:]).accuracy > 0.5
     True
     """
-    y, classes = np.asarray(y), clf.classes_
+    y, classes = column_or_1d(y, warn=True), clf.classes_
     predicted, scores, chances = answers(clf, X, classes.tolist())
     check_entries(len(predicted), y=y)
     # a CSV file gives the class 1 as a number, a folder as text

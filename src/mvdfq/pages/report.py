@@ -189,6 +189,8 @@ def fitted_run(
     If `train` is given, `names` and `groups` begin with those of the training sequences.
     """
     X, y = check_sequences(X), column_or_1d(y)
+    if (y.dtype.kind in "OU") != (clf.classes_.dtype.kind in "OU"):
+        raise ValueError(f"y must hold labels like {clf.classes_[:3].tolist()}, got {y[:1]}.")
     n = 0 if train is None else len(train[0])
     if train is not None:
         X, y = check_sequences(train[0]).joined(X), np.concatenate([np.asarray(train[1]), y])

@@ -88,6 +88,8 @@ def test_proteins_have_rows_of_similar_residues():
     assert gains[0][0] - gains[0][1] > gains[1][0] - gains[1][1]
     own = SequenceClassifier(kernel="spectrum").fit(X, y)
     assert own.terms_[0].reader.row_weights is None
+    deeper = SequenceClassifier(pyramid=4).fit(X, y)  # another pyramid reads the same rows
+    assert deeper.terms_[0].reader.row_weights == [1, 0.25, 0.25]
     assert own.terms_[0].encoders[-1].transform(X).n_rows == 1
     two = SequenceClassifier().fit([[x, x] for x in X], y)
     assert two.terms_[0].reader.row_weights == [1, 1, 0.25, 0.25, 0.25, 0.25]
@@ -122,6 +124,15 @@ def test_the_default_takes_whatever_comes(name):
     assert clf.score(X, y) >= 0.8
     assert np.isfinite(clf.decision_function(X)).all()
     assert clf.explain(X[0]).top(1)
+
+
+def test_hundreds_of_channels_have_a_bounded_number_of_rows():
+    X, y = classes_of(lambda rng, c: rng.normal(size=(140, 150)) + c, n=16)
+    clf = SequenceClassifier().fit(X, y)
+    # two sets of 20 pairs, and two sets of components: 128 of 280 rows, and of 140 rows
+    assert clf.terms_[0].encoders[-1].transform(X).n_rows == 20 + 20 + 128 + 128
+    assert clf.score(X, y) == 1
+    assert len(clf.importance().names) == 140
 
 
 def test_nothing_to_learn_from_is_no_error():
@@ -433,7 +444,7 @@ def test_one_sequence_in_any_container():
     with pytest.raises(
         ValueError, match=r"if the table is one sequence with time down, pass \[X\]"
     ):
-        clf.predict(tables[0])
+        clf.predict(pd.DataFrame(X[0].T))
     with pytest.raises(ValueError, match=r"explain takes one sequence, got 2.*explain_all takes"):
         clf.explain(X[:2])
     for x in (3, None):

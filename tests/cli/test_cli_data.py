@@ -138,7 +138,7 @@ def test_a_wide_table_with_decimal_commas(tmp_path):
     path = spread(tmp_path / "w.csv", [("Wer", *(f"v{t}" for t in range(40)), "Was"), *rows])
     named = ["--label", "Was", "--group", "Wer"]
     out, err = run("inspect", path, *named)
-    assert "columns: label 'Was'; group 'Wer'; all others are values" in err
+    assert "columns: label 'Was'; group 'Wer'; 1 channel of 40 frames" in err
     assert "p2              4" in out
 
 

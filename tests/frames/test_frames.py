@@ -167,6 +167,16 @@ def test_rotate_is_principal_component_analysis(seed, deltas):
     assert_allclose(ours, theirs * np.sign((ours * theirs).sum(axis=1, keepdims=True)), atol=1e-9)
 
 
+def test_few_components_are_the_first_of_all():
+    rng = np.random.default_rng(0)
+    X = [rng.normal(size=(40, 50)) * np.linspace(3, 1, 40)[:, np.newaxis] for _ in range(3)]
+    every, few = Rotate().fit(X), Rotate(5).fit(X)
+    assert len(every.components_) == 40
+    assert_allclose(few.components_, every.components_[:5], atol=1e-12)
+    assert_allclose(few.explained_variance_, every.explained_variance_[:5])
+    assert_allclose(few.transform(X)[0], every.transform(X)[0][:5], atol=1e-12)
+
+
 def test_rotate_has_signs_that_do_not_depend_on_the_solver():
     axes = Rotate().fit([[[0.0, -1.0, 5.0], [0.0, 1.0, -5.0], [1.0, 1.2, 0.9]]]).components_
     largest = np.abs(axes).max(axis=1, keepdims=True)

@@ -17,6 +17,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from mvdfq import SequenceClassifier
 from mvdfq.io import list_parts, read
+from mvdfq.io.labelling import Elsewhere
 from mvdfq.io.sound import audio, decoding, spectral
 from mvdfq.io.sound.audio import audio_features
 from mvdfq.io.sound.decoding import holds_sound, resampled
@@ -843,3 +844,13 @@ def test_six_hundred_spoken_digits(data_folder, tmp_path):
     learned, heard = data.take(np.flatnonzero(~held_out)), data.take(np.flatnonzero(held_out))
     score = SequenceClassifier(C=1).fit(learned.X, learned.y).score(heard.X, heard.y)
     assert score > 0.5  # a guess is right one time in ten
+
+
+@pytest.mark.parametrize("rates", [(8000, 44100), (RATE, RATE)])
+def test_classes_that_differ_in_the_rate_of_their_files_are_remarked(tmp_path, rates):
+    for label, rate in zip(("old", "new"), rates, strict=True):
+        for i in range(2):
+            write(tmp_path / label / f"{i}.wav", noise(rate=rate, seed=i), rate)
+    facts = audio.facts_of_audio(tmp_path, Elsewhere(), None, None, False, 1)
+    said = "classes differ in their files: WAV 44100 Hz, 1 channel in 'new'; WAV 8000 Hz"
+    assert any(said in remark for remark in facts["remarks"]) == (rates != (RATE, RATE))

@@ -1,5 +1,7 @@
 """Tables as people have them: columns, separators, decimals, times and sampling rates."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -63,7 +65,7 @@ def test_a_header_of_digits_that_are_not_numbers_of_columns(tmp_path, cell):
     # str.isdigit is true of both, and int refuses both
     path = tmp_path / "a.csv"
     path.write_text(f"a,{cell},{cell[:-1]}³,¹,b\n1,2,3,4,x\n5,6,7,8,y\n2,2,3,4,x\n")
-    assert read(path).X is not None
+    assert read(path, "wide-csv").X is not None
     assert number_or_name(cell) == cell
 
 
@@ -677,3 +679,51 @@ def test_columns_of_a_nested_table_that_are_left_out(tmp_path):
     assert read(path).remarks == (told,)
     assert read(path, label="y").y.tolist() == ["up", "down"]
     assert read(path, label="y").remarks == ()
+
+
+@pytest.mark.parametrize(
+    ("variable", "value"), [("channel", "value"), ("Sensor_ID", "Reading"), ("variable", "value")]
+)
+@pytest.mark.parametrize("key", ["id,", ""])
+def test_one_value_per_row_is_refused_with_a_pivot(tmp_path, variable, value, key):
+    text = f"{key}time,{variable},{value}\n" + "".join(
+        f"{'a,' * bool(key)}{t}.5,{c},{t}\n" for t in range(30) for c in "xyz"
+    )
+    path = write(tmp_path, text)
+    with pytest.raises(ReadError, match="names the channel of each value") as caught:
+        read(path)
+    call = re.search(r"table\.pivot\(.*", caught.value.hint).group()
+    table = eval(call, {"table": pd.read_csv(path)})
+    assert read(table).X.channel_names == ("x", "y", "z")
+    assert read(table).X.lengths.tolist() == [30]
+
+
+def test_dates_of_excel_are_days(tmp_path):
+    days = [45382.5 + t / 20 / 86400 for t in range(50)]
+    path = write(tmp_path, "id,timestamp,x\n" + "".join(f"a,{day:.10f},{day}\n" for day in days))
+    data = read(path, channels=["x"])
+    assert data.X.sampling_rate == pytest.approx(20, rel=1e-3)
+    assert "'timestamp': numbers such as 45382.5000000000 are days, as Excel" in in_words(data)
+    assert read(path, time="timestamp:s", channels=["x"]).X.sampling_rate > 1e6
+    seconds = "".join(f"a,{45382 + t / 20:.2f},{t}\n" for t in range(50))
+    assert read(write(tmp_path, f"id,time,x\n{seconds}")).X.sampling_rate == 20
+
+
+@pytest.mark.parametrize("zone", ["Z", " UTC", " GMT", "UTC"])
+def test_times_of_the_zone_zero(zone):
+    plain = ["2024-03-31 00:59:58.5", "2024-03-31T01:00:00"]
+    assert_array_equal(moments([time + zone for time in plain]), moments(plain))
+
+
+def test_a_unit_is_not_added_twice(tmp_path):
+    path = write(
+        tmp_path, "run,t [s],x,y\n,s,g,g\n" + "".join(f"a,{t}.5,{t},1\n" for t in range(9))
+    )
+    assert read(path, id="run", time="t [s]").X.sampling_rate == 1
+
+
+def test_lines_above_a_table_get_a_hint(tmp_path):
+    for name in ("a", "b"):
+        write(tmp_path, "Device: X;1\nt;x;y\n0,5;1;2\n1,5;2;3\n", f"up/{name}.csv")
+    with pytest.raises(ReadError, match="not part of the table with '#'"):
+        read(tmp_path)

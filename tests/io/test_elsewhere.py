@@ -391,6 +391,7 @@ def test_broken_json(tmp_path, text):
 
 FASTQ = "@r1 first\nACGT\n+\nIIII\n@r2\nGGCC\n+\nIIII\n"
 STOCKHOLM = "# STOCKHOLM 1.0\na MV-LS\nb MVKLS\n//\n"
+CLUSTAL = "\n\na     MV-LS 4\nb     MVKLS 5\n      ** **\n\na     PAD 7\nb     PA- 7\n      **\n"
 
 
 def test_sequences_that_biopython_reads(tmp_path):
@@ -411,6 +412,25 @@ def test_sequences_that_biopython_reads(tmp_path):
     (tmp_path / "a.fastq").write_text(FASTQ[:-3])
     with pytest.raises(ReadError, match="damaged"):
         read(tmp_path / "a.fastq")
+
+
+@pytest.mark.parametrize(
+    "first", ["CLUSTAL W (1.83) multiple alignment", "MUSCLE (3.8)", "CLUSTAL"]
+)
+def test_alignments_of_clustal(tmp_path, first):
+    path = tmp_path / "a.aln"
+    path.write_text(f"{first}\n{CLUSTAL}")
+    data = read(path)
+    assert (data.X, data.names) == (["MV-LSPAD", "MVKLSPA-"], ["a", "b"])
+    for text, match in [
+        (CLUSTAL[:-25], r"lengths \[5, 7\], expected one length; the file may be cut short"),
+        ("", "expected one length"),
+        ("a MV LS 3 4\n", "line 2: expected a name and letters, got 'a MV LS 3 4'"),
+        ("a MV1\n", "line 2: record 'a': '1' at position 3"),
+    ]:
+        path.write_text(f"{first}\n{text}")
+        with pytest.raises(ReadError, match=match):
+            read(path)
 
 
 @pytest.mark.slow

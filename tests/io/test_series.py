@@ -1,9 +1,11 @@
 """Files of series: each format is read, written ones come back, broken ones are refused."""
 
 import builtins
+import bz2
 import gzip
 import importlib
 import io
+import lzma
 import pkgutil
 import re
 import zipfile
@@ -113,12 +115,16 @@ def test_ts_in_other_dress(write, change):
     assert same(read(write(change(TS))).X, read(write(TS)).X)
 
 
+@pytest.mark.parametrize("packer", [gzip, bz2, lzma])
 @pytest.mark.parametrize("text", [TS, ARFF, LONG, WIDE])
-def test_compressed_text(write, text):
-    plain, packed = write(text, "plain"), write(gzip.compress(text.encode()), "packed")
+def test_compressed_text(write, text, packer):
+    content = packer.compress(text.encode())
+    plain, packed = write(text, "plain"), write(content, "packed")
     assert recognise(packed) == recognise(plain)
     assert same(read(packed).X, read(plain).X)
-    refused(write(gzip.compress(text.encode())[:-12], "cut.gz"), "cut short|damaged|recognised")
+    refused(write(content[:-12], "cut.gz"), "cut short|damaged|recognised")
+    damaged = content[:20] + bytes(20) + content[40:]
+    refused(write(damaged, "a.ts"), "cut short|damaged|recognised")
     refused(packed, "more than 20 bytes", max_bytes=20)
 
 

@@ -85,13 +85,13 @@ def _own_terms(clf: Any, given: dict[str, Any]) -> list[Term]:
 def _with_parts(preset: Preset, given: dict[str, Any], X: Any) -> PlainTerm:
     """Return the words of a preset as one plain term, with other parts."""
     term: PlainTerm = preset.terms[0].plain()
-    if term.row_weights is not None:  # weights of rows that other symbols may not have
+    has_symbols, kernel = isinstance(X, Symbols), given.get("kernel")
+    # rows of weights belong to their symbols, and a kernel of a user's own reads letters alone
+    if term.row_weights is not None and (has_symbols or given.keys() & EXAMPLES.keys()):
         term.set_params(symbols=term.symbols.views[0][1], row_weights=None)
-    kernel = given.get("kernel")
     if isinstance(kernel, Kernel) and not kernel.has_features:
         term.set_params(manifold=False, pyramid=1)  # values of pairs have no words to do this with
     term.set_params(**given)
-    has_symbols = isinstance(X, Symbols)
     if has_symbols or (isinstance(term.kernel, Kernel) and not term.kernel.reads_symbols):
         for kind in ("frames", "symbols"):
             if given.get(kind) not in (None, "passthrough") and (has_symbols or kind == "symbols"):

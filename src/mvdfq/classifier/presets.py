@@ -62,6 +62,9 @@ class Preset:
 LAYOUTS = [(0,), (0, 1), *[(0, step, 2 * step) for step in (1, 2, 4, 8, 16)]]
 # Words of the defaults for numbers must occur in more than this share of the training sequences.
 MIN_SHARE = 0.2
+# Components that the defaults for numbers read at most: all of 64 channels and their slopes.
+# Hundreds of components that hardly vary take most of the time, and blur the probabilities.
+MOST = 128
 # Components of each group of channels whose pairs the preset "music" reads.
 COMPONENTS = 13
 # Presets that read numbers.
@@ -75,10 +78,10 @@ def _numbers() -> Preset:
     parts of the sets in benchmarks/bench_accuracy.py.
     """
     rows = [
-        ("trend pairs", Smooth(9), Rotate(deltas=True), _pairs()),
+        ("trend pairs", Smooth(9), Rotate(MOST, deltas=True), _pairs()),
         ("slope pairs", Smooth(5), Delta(keep=False), _pairs()),
         ("components", *_components()),
-        ("slope components", Smooth(9), Delta(keep=False), Rotate(), DirectQuantizer(6)),
+        ("slope components", Smooth(9), Delta(keep=False), Rotate(MOST), DirectQuantizer(6)),
     ]
     symbols = Rows([(name, make_pipeline(*steps)) for name, *steps in rows])
     return Preset([_words(symbols), FilterTerm()], "ovr", 10)
@@ -108,7 +111,7 @@ def _singles(name: str, *steps: Any) -> WordTerm:
 
 
 def _components() -> list[Any]:
-    return [Delta(), Standardize(), Rotate(), DirectQuantizer(6)]
+    return [Delta(), Standardize(), Rotate(MOST), DirectQuantizer(6)]
 
 
 def _pairs(max_sets: int = 20) -> JointQuantizer:

@@ -64,7 +64,9 @@ class DataOptions:
         """Return the format of the data, recognised by content if the user does not say it."""
         from mvdfq.io import recognise
 
-        return self.as_ or recognise(path[0] if isinstance(path, list) else path, **self.columns)
+        label = {} if self.label is None else {"label": _parsed("label", self.label)}
+        first = path[0] if isinstance(path, list) else path
+        return self.as_ or recognise(first, **self.columns, **label)
 
     def labelled(self, path: Any) -> Any:
         """Read a data set; raise an error if the data have no labels."""

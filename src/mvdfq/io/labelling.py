@@ -13,7 +13,7 @@ import numpy as np
 from mvdfq._utils.errors import Sentence
 from mvdfq._utils.short import counted, some
 from mvdfq.io.dataset import Dataset
-from mvdfq.io.source import KNOWN, ReadError, Source, compiled
+from mvdfq.io.source import KNOWN, PACKED_END, ReadError, Source, compiled
 from mvdfq.io.tables.column_roles import NAMES, Columns, known_places
 from mvdfq.io.tables.csv_tables import MARKS, is_value, rows_of
 
@@ -24,7 +24,7 @@ PERSON = re.compile(rf"(?:{'|'.join(KNOWN['persons'])})[-_ ]?\d+", re.IGNORECASE
 # What separates the columns of a table of labels; a label may hold spaces.
 SEPARATOR = re.compile(r"[,;\t|]")
 # The endings of a name of a file: .wav, .csv.gz
-ENDING = re.compile(r"(\.[A-Za-z]\w{0,7})(\.gz)?$")
+ENDING = re.compile(rf"(\.[A-Za-z]\w{{0,7}}){PACKED_END}$")
 
 
 def how_to_label(format: str) -> Sentence:

@@ -12,7 +12,9 @@ from mvdfq.io.source import Glimpse, ReadError, Source
 from mvdfq.io.tables.csv_tables import glimpsed
 
 # Tables of text, which look alike: one row is a series, a time point, or a row of one series.
-TEXT = ("long-csv", "wide-csv", "csv-folder")
+TEXT = ("long-csv", "wide-csv", "letters-csv", "csv-folder")
+# Tables whose rows are sequences, and options that list columns.
+ROWS, LISTS = ("wide-csv", "letters-csv"), ("channels", "drop")
 # Tables of time points, whose columns are channels.
 TIMES = ("long-csv", "csv-folder", "parquet", "feather", "xlsx", "json")
 # What was said of the columns in training, and holds for new tables of the same format.
@@ -98,7 +100,15 @@ def as_trained(clf: Any, path: Path, given: dict[str, Any]) -> dict[str, Any]:
     usual = None if "id" in given else source.get("format")
     kind = given.get("format") or _kind(path, usual, options)
     same = kind == source.get("format")
-    if kind not in TIMES:
+    is_text = same and kind in (*TEXT, "parquet") and path.is_file()
+    table = glimpsed(Glimpse(path)) if is_text else None
+    header = () if table is None else table.header
+    if kind in ROWS:  # columns that the new table has, too
+        options = {key: stored[key] for key in ("id", "group") if stored.get(key) in header}
+        lists = {key: [*filter(header.__contains__, stored.get(key, ()))] for key in LISTS}
+        missing = {key: stored[key] for key in ("missing",) if key in stored}
+        options |= {key: names for key, names in lists.items() if names} | missing | given
+    elif kind not in TIMES:
         options = dict(given)
     elif not same:  # only channels and rate mean the same in another format
         options = {key: options[key] for key in ("resample",) if key in options} | given
@@ -109,13 +119,12 @@ def as_trained(clf: Any, path: Path, given: dict[str, Any]) -> dict[str, Any]:
     if kind == "csv-folder":
         options.pop("id", None)
     if same and kind in (*TEXT, "parquet") and "label" not in given and "labels" not in given:
-        table = glimpsed(Glimpse(path)) if path.is_file() else None
         label = stored.get("label")  # if the new table has this column, too
-        options["label"] = label if table is not None and label in table.header else None
+        options["label"] = label if label in header else None
     if kind == "audio" and source.get("recipe"):
         options.setdefault("recipe", AudioRecipe(**source["recipe"]))
-    for key, format in (("strands", "fasta"), ("profile_values", "profiles")):
-        if kind == format and source.get(key):
+    for key, kinds in (("strands", ("fasta", "letters-csv")), ("profile_values", ("profiles",))):
+        if kind in kinds and source.get(key):
             options.setdefault(key, source[key])
     return {**options, "format": kind}
 

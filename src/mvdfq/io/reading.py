@@ -59,8 +59,8 @@ def read(
 ) -> Dataset:
     r"""Read sequences from a file, a folder, several files, or a table in memory.
 
-    Text may be compressed with gzip. Two files ``X_TRAIN`` and ``X_TEST`` are one data set: give
-    their folder as the path, or ``X`` without an ending. Nothing is unpickled.
+    Text may be packed with gzip, bzip2 or xz. Two files ``X_TRAIN`` and ``X_TEST`` are one data
+    set: give their folder as the path, or ``X`` without an ending. Nothing is unpickled.
 
     Parameters
     ----------

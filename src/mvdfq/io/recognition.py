@@ -16,12 +16,13 @@ from mvdfq.io.letters import fasta, profiles
 from mvdfq.io.letters.profiles import is_profile
 from mvdfq.io.sound import audio
 from mvdfq.io.sound.decoding import holds_sound
-from mvdfq.io.source import KNOWN, Glimpse, ReadError, Source, check_inside
-from mvdfq.io.tables import arrays, binary, long_tables, series_rows, ts
-from mvdfq.io.tables.column_roles import COLUMNS, has_layout
+from mvdfq.io.source import KNOWN, PACKED_END, Glimpse, ReadError, Source, check_inside
+from mvdfq.io.tables import arrays, binary, letter_rows, long_tables, series_rows, ts
+from mvdfq.io.tables.column_roles import COLUMNS
 from mvdfq.io.tables.csv_tables import TABLES, glimpsed, is_value
+from mvdfq.io.tables.layouts import has_layout
 
-PART = re.compile(r"(.+)_(train|test)\.(\w++)(\.gz)?", re.IGNORECASE)
+PART = re.compile(rf"(.+)_(train|test)\.(\w++){PACKED_END}", re.IGNORECASE)
 # Files of a folder that are looked at to find out what the folder holds.
 FILES = 20
 
@@ -66,11 +67,12 @@ def is_csv_folder(glimpse: Glimpse) -> bool:
 
 SOUND = ("wav", "flac", "ogg", "opus", "mp3", "au", "m4a", "aac")
 RECIPE = ("recipe", "silence", "cache", "n_jobs", "elsewhere")
-LETTERS = ("fasta", "fa", "faa", "fna", "fastq", "fq", "gb", "gbk", "sto")
+LETTERS = ("fasta", "fa", "faa", "fna", "fastq", "fq", "gb", "gbk", "sto", "aln")
 PROFILES = ("pssm", "hmm", "hhm")
 HEADER = ("label", "group", "strands")
 ARRAYS = ("time_first", "label", "group")
-WIDE = ("label", "id", "group", "missing")
+TEXTS = ("label", "id", "group", "channels", "strands")
+WIDE = ("label", "id", "group", "drop", "missing")
 FOLDER = (*(name for name in COLUMNS if name != "id"), "elsewhere")
 # In the order in which they are tried: a long table is also a wide table.
 RECORDS: list[Format] = [
@@ -86,6 +88,7 @@ RECORDS: list[Format] = [
     Format("feather", b"ARROW1", binary.read_arrow, COLUMNS, ("feather",)),
     Format("xlsx", "xl/workbook.xml", binary.read_excel, COLUMNS, ("xlsx",)),
     Format("json", binary.is_json, binary.read_json, COLUMNS, ("json", "jsonl", "ndjson")),
+    Format("letters-csv", partial(has_layout, "letters"), letter_rows.read_letters, TEXTS, TABLES),
     Format("long-csv", partial(has_layout, "long"), long_tables.read_long, COLUMNS, TABLES),
     Format("wide-csv", partial(has_layout, "wide"), series_rows.read_wide, WIDE, TABLES),
     Format("csv-folder", is_csv_folder, long_tables.read_csv_folder, FOLDER, (), True, True),
@@ -141,7 +144,7 @@ def find_format(
     for record in RECORDS:
         if record.is_series and record.shows(part):
             return record
-    ending = part.path.name.lower().removesuffix(".gz").rpartition(".")[2]
+    ending = re.sub(f"{PACKED_END}$", "", part.path.name.lower()).rpartition(".")[2]
     by_name = [record for record in RECORDS if ending in record.extensions]
     if len(by_name) == 1 and part.path.is_file():
         return by_name[0]  # its reader will say what is wrong
@@ -171,8 +174,10 @@ def _not_recognised(path: Path, names: str) -> ReadError:
             return ReadError(file, long_tables.NO_ROWS, f"the columns are {columns}")
         if table.sample and path.is_file():
             ids = f" names the column that tells sequences apart, one of {columns}; "
-            wide = "if each row is a series, ", {"format": "wide-csv"}, " reads the table"
-            hint = Sentence({"id": "NAME"}, ids, *wide)
+            wide = "if each row is a series, ", {"format": "wide-csv"}, " reads the table; "
+            moments = "if rows are moments of series without ids, add a column of times; "
+            letters = {"channels": "NAME"}, " names a column of DNA or proteins"
+            hint = Sentence({"id": "NAME"}, ids, *wide, moments, *letters)
     return ReadError(path, "the format is not recognised", hint)
 
 

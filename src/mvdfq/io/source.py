@@ -17,13 +17,23 @@ from typing import IO, Any, NoReturn
 
 from mvdfq._utils.errors import HintedError, Sentence
 
+try:
+    import bz2
+    import lzma
+except ImportError:  # Python may be built without these libraries
+    bz2 = lzma = None  # type: ignore[assignment]
+
 # Words that files and users write: names of columns, units, endings.
 KNOWN = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 State = tuple[int, int]
 # Longest line in characters. The longest human chromosome has 249 million letters.
 LONGEST_LINE = 2**28
-# Longest line of a gzip file, which can hold a thousand characters per byte. A line of this length
-# takes 130 MB until it is refused: once in pieces, once whole.
+# What unpacks text that begins so, and how the names of such files end.
+PACKED: dict[bytes, Any] = {b"\x1f\x8b": gzip, b"BZh": bz2, b"\xfd7zXZ\0": lzma}
+PACKED_END = r"(\.(?:gz|bz2|xz))?"
+DAMAGED = (EOFError, zlib.error, getattr(lzma, "LZMAError", zlib.error))
+# Longest line of a packed file, which can hold a thousand characters per byte. A line of this
+# length takes 130 MB until it is refused: once in pieces, once whole.
 LONGEST_PACKED_LINE = 2**26
 # Progress is reported after this many characters.
 STEP = 1 << 20
@@ -125,7 +135,7 @@ class Source:
     @property
     def stem(self) -> str:
         """The name of the file without its endings."""
-        return re.sub(r"\.\w+(\.gz)?$", "", self.path.name)
+        return re.sub(rf"\.\w+{PACKED_END}$", "", self.path.name)
 
     def fail(self, problem: str, hint: str = "") -> NoReturn:
         """Raise: the file cannot be read."""
@@ -167,7 +177,7 @@ class Source:
             self.progress(i * total + done, n * total)
 
     def lines(self, lenient: bool = False) -> Iterator[tuple[int, str]]:
-        r"""Yield the lines, numbered from 1, without line ends; gzip is recognised by content.
+        r"""Yield the lines, numbered from 1, without line ends; unpack what is packed.
 
         Text that is neither UTF-8 nor UTF-16 is Windows-1252, as spreadsheet programs write it;
         with `lenient`, as for old protein files, a foreign byte appears as ``\xe9`` instead.
@@ -188,7 +198,7 @@ class Source:
                     yield number, self._decoded(number, line, lenient)
         except OSError as error:
             self.fail(error.strerror or f"the compressed text is damaged ({error})")
-        except (EOFError, zlib.error) as error:
+        except DAMAGED as error:
             self.fail(f"the compressed text is damaged or cut short ({error})")
         self.tell(size, size)
 
@@ -198,10 +208,10 @@ class Source:
         return ((number, line) for number, line in stripped if line and line[0] not in comments)
 
     def _limited(self, text: io.TextIOWrapper) -> Iterator[str]:
-        """Yield at most `max_bytes` characters: a small gzip file may hold any amount of text."""
+        """Yield at most `max_bytes` characters: a small packed file may hold any amount of text."""
         left, number = self.max_bytes, 0
         longest, hint = LONGEST_LINE, "break the line"
-        if isinstance(getattr(text.buffer, "raw", None), gzip.GzipFile):
+        if not isinstance(getattr(text.buffer, "raw", None), io.BufferedReader):
             longest, hint = LONGEST_PACKED_LINE, "break the line, or unpack the file"
         while line := text.readline(min(left, longest) + 1):
             number += 1
@@ -213,7 +223,7 @@ class Source:
 
     def _decoded(self, number: int, line: str, lenient: bool) -> str:
         if "\0" in line:
-            hint = "text may be packed with gzip; unpack what is packed in another way"
+            hint = "text may be packed with gzip, bzip2 or xz; unpack what is packed in another way"
             self.fail(f"line {number}: binary data, not text", hint)
         line = line.rstrip("\n")
         if line.isascii():
@@ -239,10 +249,11 @@ def encoding_of(start: bytes) -> str:
 
 
 def open_plain(raw: IO[bytes]) -> IO[bytes]:
-    """Return the stream, decompressed if its content is gzip."""
-    magic = raw.read(2)
+    """Return the stream, decompressed if its content is packed."""
+    start = raw.read(8)
     raw.seek(0)
-    return gzip.GzipFile(fileobj=raw) if magic == b"\x1f\x8b" else raw  # type: ignore[return-value]
+    packer = next((packer for mark, packer in PACKED.items() if start.startswith(mark)), None)
+    return packer.open(raw) if packer else raw
 
 
 def compiled(pattern: str, name: str) -> re.Pattern[str]:
@@ -297,7 +308,7 @@ class Glimpse:
         return frozenset()
 
     def _read(self, size: int, plain: bool = False) -> bytes:
-        with suppress(OSError, ValueError, EOFError, zlib.error):
+        with suppress(OSError, ValueError, *DAMAGED):
             if stat.S_ISREG(os.stat(self.path).st_mode):  # a pipe would be waited for
                 with open(self.path, "rb") as file:
                     return (open_plain(file) if plain else file).read(size)

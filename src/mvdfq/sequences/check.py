@@ -103,7 +103,7 @@ def _read_tables(X: Any) -> Sequences:
     for remark in data.remarks:
         if not isinstance(remark, Usual):
             warn(f"X is a table: {remark}.")
-    return data.X
+    return check_sequences(data.X)
 
 
 def gather(X: Any, n_channels: int | None = None) -> list[Part]:

@@ -234,19 +234,26 @@ class StandardFitting:
                 continue
             # the words of a row stand side by side, and so do rows of the same channels
             starts = np.append(0, np.flatnonzero(np.any(np.diff(shares, axis=0), axis=1)) + 1)
-            firsts = np.append(starts, len(shares)) * size
-            cuts = list(pairwise(np.searchsorted(scale.kept, firsts).tolist()))
+            cuts = np.searchsorted(scale.kept, np.append(starts, len(shares)) * size)
             learned = np.split(z.T @ coefficients, len(folds), axis=1)
-            by_word = shares[scale.kept // size].astype(np.float32)
             for fold, weights, added in zip(folds, learned, out, strict=True):
-                checked = z[fold.check]
-                if len(cuts) > weights.shape[1]:  # filters: many rows of few words
-                    by_both = (weights[:, :, None] * by_word[:, None]).reshape(-1, np.prod(shape))
-                    added += (checked @ by_both).reshape(added.shape)
-                else:
-                    sums = np.stack([checked[:, a:b] @ weights[a:b] for a, b in cuts], axis=2)
-                    added += sums @ shares[starts]
+                added += _sums_of_rows(z[fold.check], weights, cuts) @ shares[starts]
         return np.concatenate([*map(on_host, out)])
+
+
+def _sums_of_rows(z: np.ndarray, weights: np.ndarray, cuts: np.ndarray) -> np.ndarray:
+    """Return sums of words times weights, (n_sequences, n_columns, n_rows).
+
+    Row `r` has the words from ``cuts[r]`` to ``cuts[r + 1]``.
+    """
+    n_columns, n_rows = weights.shape[1], len(cuts) - 1
+    if n_rows <= n_columns:
+        return np.stack([z[:, a:b] @ weights[a:b] for a, b in pairwise(cuts.tolist())], axis=2)
+    # filters: many rows of few words
+    sums, has_words = np.zeros((len(z), n_columns, n_rows)), np.diff(cuts) > 0
+    for c, column in enumerate(weights.T):
+        sums[:, c, has_words] = np.add.reduceat(z * column, cuts[:-1][has_words], axis=1)
+    return sums
 
 
 @dataclass(frozen=True, repr=False)

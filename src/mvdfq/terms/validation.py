@@ -121,39 +121,45 @@ class Trainer:
 
         ``matrix(None)`` is the matrix for the machine that is trained on all sequences.
         """
-        candidates = self.left(candidates)
+        candidates, everything = self.left(candidates), np.arange(len(self.y))
         folds = inner_folds(self.y, self.groups, self.n_folds, self.random_state)
-        done: list[Any] = []
-        train = partial(self._of_fold, matrix, candidates)
+        if not folds:  # nothing is known about boundary and scale
+            C = min(candidates, key=lambda c: abs(log(c / FALLBACK)))
+            margins = self._fit(matrix(None), everything, C)
+            return Trained(margins, float(C), 1.0, np.empty((len(candidates), 0)), 0)
+        done = self._in_folds(matrix, candidates, folds, report)
+        machines, decisions, distances = zip(*done, strict=True)
+        judged = zip(decisions, folds, strict=True)
+        scores = np.array([[self._accuracy(d, check) for d in of] for of, (_, check) in judged]).T
+        best = int(scores.mean(axis=1).argmax())
+        if isinstance(candidates, Cautious):
+            means = self._recalls(folds, decisions).mean(axis=0)
+            best = int(np.flatnonzero(means == means.max())[-1])
+        parts = [(of[best], check) for of, (_, check) in zip(decisions, folds, strict=True)]
+        if shift := self._shift(parts):
+            scores[best] = self._moved_scores(parts)
+        decision, held_out = map(np.concatenate, zip(*parts, strict=True))
+        decision, y = decision + shift, self.y[held_out]
+        temperature = fit_temperature(decision, y, self.sample_weight[held_out])
+        calibration = None
+        if self.calibrates:
+            spread = self._distances(matrix(everything), everything)[1]
+            calibration = Calibration.of(decision, np.concatenate(distances), y, spread)
+        margins = self._fit(matrix(None), everything, candidates[best]).moved(shift)
+        kept = self._machines(folds, [of[best].moved(shift) for of in machines if of])
+        C = float(candidates[best])
+        return Trained(margins, C, temperature, scores, best, calibration, folds=kept)
+
+    def _in_folds(
+        self, matrix: Callable, candidates: Sequence[float], folds: Folds, report: Report
+    ) -> list[Any]:
+        """Return what `_of_fold` returns for every fold, and report every fold."""
+        train, done = partial(self._of_fold, matrix, candidates), []
         with one_blas_thread():  # the number of threads must not change a single bit
             for of_fold in side_by_side(train, folds, self._folds_at_once()):
                 done.append(of_fold)
                 report(len(done), len(folds) + 1)
-        machines, decisions, distances = zip(*done, strict=True) if done else ((), (), ())
-        scores = np.empty((len(candidates), len(folds)))
-        for f, (_, check) in enumerate(folds):
-            scores[:, f] = [self._accuracy(decision, check) for decision in decisions[f]]
-        best = int(scores.mean(axis=1).argmax()) if folds else 0
-        if folds and isinstance(candidates, Cautious):
-            means = self._recalls(folds, decisions).mean(axis=0)
-            best = int(np.flatnonzero(means == means.max())[-1])
-        C = candidates[best] if folds else min(candidates, key=lambda c: abs(log(c / FALLBACK)))
-        # without folds nothing is known about boundary and scale
-        shift, temperature, calibration = 0.0, 1.0, None
-        everything = np.arange(len(self.y))
-        if folds:
-            parts = [(of[best], check) for of, (_, check) in zip(decisions, folds, strict=True)]
-            if shift := self._shift(parts):
-                scores[best] = self._moved_scores(parts)
-            decision, held_out = map(np.concatenate, zip(*parts, strict=True))
-            decision, y = decision + shift, self.y[held_out]
-            temperature = fit_temperature(decision, y, self.sample_weight[held_out])
-            if self.calibrates:
-                spread = self._distances(matrix(everything), everything)[1]
-                calibration = Calibration.of(decision, np.concatenate(distances), y, spread)
-        margins = self._fit(matrix(None), everything, C).moved(shift)
-        kept = self._machines(folds, [of[best].moved(shift) for of in machines if of])
-        return Trained(margins, float(C), temperature, scores, best, calibration, folds=kept)
+        return done
 
     def _folds_at_once(self) -> int:
         """Return how many folds are trained at a time: a single problem leaves threads idle."""

@@ -18,6 +18,9 @@ from mvdfq.io.source import Glimpse, ReadError, Source, compiled, files_in, read
 
 # Files of a folder that are looked at to find out what the folder holds.
 FEW = 20
+# How other files of sequences begin, and their formats, as Biopython calls them.
+OTHERS = {"LOCUS ": "genbank", "# STOCKHOLM": "stockholm", "CLUSTAL": "clustal",
+          "MUSCLE (": "clustal"}  # fmt: skip
 
 
 class Record(NamedTuple):
@@ -56,17 +59,20 @@ def other_kind(glimpse: Glimpse) -> str | None:
     """Return the format of sequences that Biopython reads, as it calls the format; else None."""
     lines = glimpse.lines[:4]
     first = lines[0] if lines else ""
-    if first.startswith("LOCUS ") or first.startswith("# STOCKHOLM"):
-        return "genbank" if first[0] == "L" else "stockholm"
+    for start, kind in OTHERS.items():
+        if first.startswith(start):
+            return kind
     is_fastq = len(lines) == 4 and first[:1] == "@" and lines[2][:1] == "+"
     return "fastq" if is_fastq and len(lines[1]) == len(lines[3]) else None
 
 
 def records_of(path: Path) -> list[Record]:
-    """Return the records of a file: FASTA, or FASTQ, GenBank and Stockholm by Biopython."""
+    """Return the records of a file: FASTA, or other formats by Biopython."""
     kind = other_kind(Glimpse(path))
     if kind is None:
         return list(read_records(path))
+    if kind == "clustal":  # Biopython takes forever for an empty alignment
+        return _clustal(path)
     try:
         from Bio import SeqIO
     except ImportError:
@@ -77,6 +83,24 @@ def records_of(path: Path) -> list[Record]:
         return from_biopython(SeqIO.parse(text, kind))
     except (ValueError, TypeError, AssertionError, LookupError, AttributeError) as error:
         raise ReadError(path, f"the file is damaged ({error})"[:200]) from None
+
+
+def _clustal(path: Path) -> list[Record]:
+    """Return the rows of an alignment, which stand in blocks of lines: name, letters, a count."""
+    rows: dict[str, tuple[int, list[str]]] = {}
+    for number, line in read_lines(path):
+        words = line.split()
+        if number == 1 or not words or line[0].isspace():  # marks of equal letters
+            continue
+        if len(words) not in (2, 3):
+            problem = f"line {number}: expected a name and letters, got {line[:60]!r}"
+            raise ReadError(path, problem, "write one row of the alignment per line")
+        rows.setdefault(words[0], (number, []))[1].append(words[1])
+    records = [Record(number, name, "".join(parts)) for name, (number, parts) in rows.items()]
+    if len(lengths := sorted({len(record.sequence) for record in records})) != 1:
+        problem = f"the rows of the alignment have lengths {lengths[:9]}, expected one length"
+        raise ReadError(path, problem, "the file may be cut short")
+    return records
 
 
 def from_biopython(sequences: Iterable[Any]) -> list[Record]:
@@ -114,7 +138,7 @@ def read_fasta(
     strands: str = "one",
     skip_bad: bool = False,
 ) -> Dataset:
-    r"""Read a FASTA file, plain or gzipped; FASTQ, GenBank and Stockholm need Biopython.
+    r"""Read a FASTA or Clustal file, plain or packed; other formats need Biopython.
 
     Sequences may be wrapped, with any line ends. Blank lines and lines that begin with ``;`` are
     ignored. A record is bad if it has no id, no residues, a character outside the alphabet, or

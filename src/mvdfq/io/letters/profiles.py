@@ -11,7 +11,7 @@ import numpy as np
 from mvdfq._utils.checks import check_choice
 from mvdfq.io.dataset import Case, Dataset, dataset_of
 from mvdfq.io.letters.residues import AMINO_ACIDS, matrix_values
-from mvdfq.io.source import Glimpse, ReadError, Source, files_in, read_lines
+from mvdfq.io.source import PACKED_END, Glimpse, ReadError, Source, files_in, read_lines
 from mvdfq.io.tables.csv_tables import read_float
 from mvdfq.sequences import Sequences, offsets_of
 
@@ -42,9 +42,8 @@ def read(source: Source, profile_values: str = "log-odds") -> Dataset:
             source.leave_out(error)
             continue
         place = file.relative_to(root)
-        stem = place.with_suffix("") if place.suffix == ".gz" else place
         folder = place.parts[0] if len(place.parts) > 1 else None
-        only = stem.with_suffix("").as_posix() if len(profiles) == 1 else None
+        only = re.sub(rf"\.\w+{PACKED_END}$", "", place.as_posix()) if len(profiles) == 1 else None
         cases += [Case(profile.values, folder, only or str(profile.name)) for profile in profiles]
         kinds[kind] = file
     if not cases:

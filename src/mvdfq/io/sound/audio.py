@@ -137,6 +137,12 @@ def facts_of_audio(
     digests = [header.digest for header in known] if deep else _digests(data.X)
     shown_as = replace(data, names=list(map(str, data.X)), skipped=tuple(bad))
     kinds = Counter(header.kind for header in known)
+    pairs = (
+        set() if data.y is None else {*zip(map(str, data.y), (h.kind for h in known), strict=True)}
+    )
+    if 1 < len({label for label, _ in pairs}) and len(pairs) == len(kinds):
+        listed = "; ".join(f"{kind} in {label!r}" for label, kind in sorted(pairs)[:5])
+        remarks += [f"classes differ in their files: {listed}; a classifier may tell classes by it"]
     return inspection.lengths_of(seconds) | {
         "unit of lengths": "seconds",
         "total hours": round(float(seconds.sum()) / 3600, 3),

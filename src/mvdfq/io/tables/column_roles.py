@@ -2,16 +2,13 @@
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, fields, replace
-from functools import lru_cache
-from pathlib import Path
 from typing import Any
 
 from mvdfq._utils.errors import Sentence
 from mvdfq._utils.short import some
-from mvdfq.io.source import KNOWN, Glimpse, ReadError, Source
-from mvdfq.io.tables.csv_tables import Names, glimpsed, has_header, is_given, is_value
+from mvdfq.io.source import KNOWN, Source
+from mvdfq.io.tables.csv_tables import Names, is_given, is_value
 from mvdfq.io.tables.times import DATE, epoch_unit, moments, split_unit
 
 NAMES = KNOWN["columns"]
@@ -27,9 +24,6 @@ COUNTERS = ("", "index", "idx", "frame", "step", "row", "sample", "unnamed:0")
 INDEX = re.compile(r"__index_level_\d++__|Unnamed: \d++")
 # "X[s]" and "X[s].1", as pandas writes the second of two columns of one name
 IN_UNITS_OF_TIME = re.compile(r"[^\[(]*+[\[(][^\])]*+[\])](?:\.\d++)?")
-# A table without a header and with at most this many columns, whose first column rises, is one
-# series with its times, and not one series per row.
-FEW = 20
 
 
 @dataclass(frozen=True)
@@ -48,6 +42,12 @@ class Roles:
     def has_runs(self) -> bool:
         """Whether runs of rows with one label and group are sequences: nothing else tells them."""
         return "id" not in self.places and "label" in self.places and self.is_clock
+
+    @property
+    def melted(self) -> list[int]:
+        """The columns of names and of values, if each row holds one value of one channel."""
+        pair = [next(known_places(kind, self.header), -1) for kind in ("variable", "value")]
+        return pair if {*pair} == {*self.channels} else []
 
     @property
     def names(self) -> list[str]:
@@ -94,14 +94,14 @@ class Columns:
         """
         for name in (name for j, name in enumerate(header) if name and name in header[:j]):
             source.fail(f"line 1: two columns {name!r}", "names of columns must differ")
-        dropped = {_named(source, "drop", name, header) for name in self.drop}
+        dropped = {named_place(source, "drop", name, header) for name in self.drop}
         for name in (name for name in self.categories if name not in header):
             source.fail(f"line 1: no column {name!r}, but categories names this column")
         cells = [list(column) for column in zip(*sample, strict=False)]
         cells += [[] for _ in range(len(header) - len(cells))]
         chosen = None
         if self.channels is not None:
-            chosen = [_named(source, "channels", name, header) for name in self.channels]
+            chosen = [named_place(source, "channels", name, header) for name in self.channels]
         places = self._places(source, header, {*(chosen or ()), *dropped})
         # times rise within a sequence, not from one sequence to the next
         ids = cells[places["id"]] if "id" in places else None
@@ -124,7 +124,7 @@ class Columns:
             if (wish := getattr(self, key)) not in (None, key):
                 if key == "time" and self._unit(header) is not None:
                     wish = str(wish).rpartition(":")[0]
-                named[key] = _named(source, key, wish, header)
+                named[key] = named_place(source, key, wish, header)
         for key in ("id", "label", "group"):
             taken = {*named.values(), *apart}
             known = (i for i in known_places(key, header) if i not in taken)
@@ -142,7 +142,7 @@ class Columns:
 COLUMNS = tuple(column.name for column in fields(Columns))
 
 
-def _named(source: Source, key: str, wish: str | int, header: Names) -> int:
+def named_place(source: Source, key: str, wish: str | int, header: Names) -> int:
     """Return the place of a column that the user names; a number counts from 0, or from the end."""
     if isinstance(wish, int) and -len(header) <= wish < len(header):
         return range(len(header))[wish]
@@ -188,12 +188,12 @@ def _time_places(header: Names, cells: Sequence[Names], free: list[int], ids: An
     named = [i for name in NAMES["time"] for i in free if plain[i] == name]
     named += [i for i in free if TIME_PART.fullmatch(plain[i]) and i not in named]
     named += [i for i in free if i not in named and has_unit_of_time(header[i])
-              and _rises(cells[i], ids, strictly=True)]  # fmt: skip
+              and rises(cells[i], ids, strictly=True)]  # fmt: skip
     sure = [i for i in named if plain[i] in SURE]
     for i in (i for i in free if i not in sure and cells[i]):
         are_dates = all(map(DATE.fullmatch, cells[i])) and not any(map(is_value, cells[i]))
-        sure += [i] if are_dates or (epoch_unit(cells[i]) and _rises(cells[i], ids)) else []
-    rising = [i for i in dict.fromkeys([*named, *sure]) if _rises(cells[i], ids)]
+        sure += [i] if are_dates or (epoch_unit(cells[i]) and rises(cells[i], ids)) else []
+    rising = [i for i in dict.fromkeys([*named, *sure]) if rises(cells[i], ids)]
     yield from rising
     yield from (i for i in sure if i not in rising)
     yield from (i for i in free if counts_rows(i, header, cells[i], ids))
@@ -204,23 +204,15 @@ def has_unit_of_time(name: str) -> bool:
     return bool(IN_UNITS_OF_TIME.fullmatch(name)) and split_unit(name)[1] is not None
 
 
-def _is_bare_series(roles: Roles, rows: Sequence[Names]) -> bool:
-    """Is this one series: no header, label or id, few columns, and a first column that rises?"""
-    n = len(roles.header)
-    bare = list(roles.header) == list(map(str, range(n))) and not {"id", "label"} & {*roles.places}
-    repeats = 1 < n <= min(FEW, len(rows) // 2)
-    return bare and repeats and _rises([row[0] for row in rows], None, strictly=True)
-
-
 def counts_rows(i: int, header: Names, cells: Sequence[str], ids: Any = None) -> bool:
     """Does column `i` number the rows, of the table or of each sequence?"""
     name = _plain(header[i])
     if name not in COUNTERS or (i and not name):
         return False
-    return any(_rises(cells, each, by_one=True) for each in (ids, None))
+    return any(rises(cells, each, by_one=True) for each in (ids, None))
 
 
-def _rises(cells: Names, ids: Any, by_one: bool = False, strictly: bool = False) -> bool:
+def rises(cells: Names, ids: Any, by_one: bool = False, strictly: bool = False) -> bool:
     """Are the cells times that never go back within a sequence, or that count the rows?"""
     if not cells or not all(map(is_given, cells)):
         return False
@@ -235,46 +227,3 @@ def _rises(cells: Names, ids: Any, by_one: bool = False, strictly: bool = False)
             return False
         last[sequence] = value
     return True
-
-
-def has_layout(layout: str, glimpse: Glimpse) -> bool:
-    """Is the file a table of text of this layout?"""
-    return _text_layout(glimpse) == layout
-
-
-@lru_cache(maxsize=1)  # three formats ask for the same file
-def _text_layout(glimpse: Glimpse) -> str | None:
-    table = glimpsed(glimpse)
-    columns = {key: value for key, value in glimpse.options.items() if key in COLUMNS}
-    return None if table is None else layout_of(table, Columns(**columns))
-
-
-def layout_of(table: Any, columns: Columns) -> str | None:
-    """Return if rows are series ("wide") or time points of one ("one") or of several ("long")."""
-    rows = [table.header, *table.sample] if table.is_named else table.sample
-    body = [row for row in table.sample if len(row) == len(table.header)]
-    named = (columns.label, columns.id, columns.group)
-    apart = {i for i, name in enumerate(rows[0]) if name in named}
-    roles = None
-    with suppress(ReadError):  # the reader will say that a column that the user names is not there
-        for known in (Columns(), columns):
-            roles = known.find(Source(Path("table")), table.header, body)
-    if roles is not None and body:
-        apart |= {*roles.places.values()}
-        ids = [row[roles.places["id"]] for row in body] if "id" in roles.places else []
-        recur = bool(ids) and (roles.is_clock or 2 * len(set(ids)) <= len(ids))
-        # a named id that never recurs, without times, names series
-        differ = 1 < len(ids) == len(set(ids)) and "time" not in roles.places
-        if (columns.id != "id" and not differ) or roles.has_runs or recur:
-            return "long"
-        if roles.is_clock or _is_bare_series(roles, body):
-            numbers = all(is_value(row[i]) for row in body for i in roles.channels)
-            return "one" if numbers and not {"id", "label"} & {*roles.places} else None
-    # A broken cell here and there is left to the reader, which names the cell.
-    inner = [
-        cell
-        for row in (rows[1:] if apart or has_header(rows) else rows)
-        for i, cell in enumerate(row)
-        if i not in (apart or (0, len(row) - 1)) and is_given(cell)
-    ]
-    return "wide" if 2 * sum(map(is_value, inner)) > len(inner) else None

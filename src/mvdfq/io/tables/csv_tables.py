@@ -161,8 +161,9 @@ def table_of(source: Source, rows: Iterator[Row] | None = None, wide: Sequence[A
         line, units = first[1]
         n_above = 2
         pairs = zip(header, (word.strip("[]() ") for word in units), strict=False)
-        # the name of a time gets its unit: clock [ms]
-        header = [f"{name} [{unit}]" if unit.lower() in UNITS else name for name, unit in pairs]
+        # the name of a time gets its unit, if it has none: clock [ms]
+        header = [f"{name} [{unit}]" if unit.lower() in UNITS and not UNIT.search(name) else name
+                  for name, unit in pairs]  # fmt: skip
         source.remark(f"line {line} holds units: {', '.join(units)[:100]}")
     return Table(header, is_named, cells[n_above:], chain(first[n_above:], rows))
 
@@ -198,7 +199,9 @@ def is_unit_row(rows: Sequence[Names]) -> bool:
 def has_names(rows: Sequence[Names]) -> bool:
     """Does the first row hold names? A word above numbers is a name; words above words are not."""
     first = rows[0]
-    titles = [name for name, cells in _below(rows) if 2 * sum(map(is_value, cells)) > len(cells)]
+    # the index that data frames write has no name, and says nothing of the other names
+    below = [(name, cells) for name, cells in _below(rows) if name]
+    titles = [name for name, cells in below if 2 * sum(map(is_value, cells)) > len(cells)]
     numbered = counts_up(first[1:] if not first[0] else first)
     return numbered or not all(map(is_value, titles or first))
 

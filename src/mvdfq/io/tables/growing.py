@@ -24,7 +24,14 @@ from mvdfq.io.tables.csv_tables import (
     is_number,
     is_value,
 )
-from mvdfq.io.tables.times import AS_ROWS, are_doubtful, at_one_rate, moments, unit_of
+from mvdfq.io.tables.times import (
+    AS_ROWS,
+    SECONDS_PER_DAY,
+    are_doubtful,
+    at_one_rate,
+    moments,
+    unit_of,
+)
 from mvdfq.sequences.converters import channels_first
 
 # Codes of words with several letters begin here: above the codes of all single letters, and
@@ -96,6 +103,9 @@ class Growing:
         if "time" in cells:
             clock = roles.header[roles.places["time"]]
             unit = roles.unit or unit_of(clock, cells["time"][:LOOK])
+            if unit == SECONDS_PER_DAY:
+                told = f"{clock!r}: numbers such as {cells['time'][0]} are days, as Excel writes "
+                self.source.remark(Sentence(told, "dates; ", {"time": "NAME:s"}, " reads seconds"))
             if "/" in str(cells["time"][0]) and are_doubtful(cells["time"]):
                 told = "is read as February 1, since no date tells which number is the month"
                 self.source.remark(f"{clock!r}: 2/1/2024 {told}")

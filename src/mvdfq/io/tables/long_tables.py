@@ -13,15 +13,17 @@ import numpy as np
 from mvdfq._utils.errors import Sentence
 from mvdfq._utils.short import counted, some
 from mvdfq.io.dataset import Case, Dataset, dataset_of
-from mvdfq.io.source import ReadError, Source, files_in
-from mvdfq.io.tables.column_roles import Columns, Roles, how_to_name, known_places, layout_of
+from mvdfq.io.source import PACKED_END, ReadError, Source, files_in
+from mvdfq.io.tables.column_roles import Columns, Roles, how_to_name, known_places
 from mvdfq.io.tables.csv_tables import CHUNK, LOOK, METADATA, Batch, table_of
 from mvdfq.io.tables.growing import Growing
+from mvdfq.io.tables.layouts import layout_of
+from mvdfq.io.tables.letter_rows import read_letters
 from mvdfq.io.tables.series_rows import read_wide
 from mvdfq.sequences.containers import is_table
 from mvdfq.sequences.converters import TableColumns, channels_first, columns_of, is_missing
 
-ENDING = re.compile(r"\.(csv|tsv)(\.gz)?$", re.IGNORECASE)
+ENDING = re.compile(rf"\.(csv|tsv){PACKED_END}$", re.IGNORECASE)
 NO_ROWS = "a header, but no rows"
 # The name of a series, its file, what opens the file as a table, and its label, if known.
 Series = tuple[str, Path, Callable[[Source], Any], Mapping[str, str]]
@@ -103,6 +105,8 @@ def table_dataset(source: Source, table: Any, options: Mapping[str, Any]) -> Dat
     options = {**table.known, **options}
     columns = Columns(**options)
     layout = layout_of(table, columns) if table.sample else "one"
+    if layout == "letters":
+        return read_letters(source, table, **options)
     if columns.id not in ("id", None) or layout == "long":
         return read_long(source, table, **options)
     if layout == "wide":
@@ -199,6 +203,7 @@ def read_long(source: Source, table: Any = None, **options: Any) -> Dataset:
     roles = columns.find(source, table.header, table.sample, table.index)
     if "id" not in roles.places and not roles.has_runs:
         source.fail("line 1: no column of ids", how_to_name("id", roles.header))
+    _refuse_melted(source, roles, columns)
     if "" in roles.names:
         source.fail(f"line 1: column {roles.header.index('') + 1} has no name")
     if not roles.channels:
@@ -206,6 +211,16 @@ def read_long(source: Source, table: Any = None, **options: Any) -> Dataset:
     growing = Growing(source, columns, roles, is_named=table.is_named)
     _add_rows(growing, source, table, roles, {})
     return growing.dataset()
+
+
+def _refuse_melted(source: Source, roles: Roles, columns: Columns) -> None:
+    """Raise an error if one column names the channel of the value in the other column."""
+    if (pair := roles.melted) and columns.channels is None:
+        variable, value = (roles.header[i] for i in pair)
+        problem = f"line 1: {variable!r} names the channel of each value in {value!r}"
+        about = [roles.header[i] for i in roles.places.values()]
+        pivot = f"table.pivot(index={about}, columns={variable!r}, values={value!r})"
+        source.fail(problem, f"write one column per channel; in pandas: {pivot}.reset_index()")
 
 
 def _add_rows(
@@ -219,7 +234,7 @@ def _add_rows(
             above = f"the {'header' if table.is_named else 'first line'} has {len(table.header)}"
             problem = f"line {line}: {counted(len(row), 'cell')}, {above}"
             if "id" in facts:
-                file.fail(problem)
+                file.fail(problem, "begin lines that are not part of the table with '#'")
             if not (name := row[place] if place < len(row) else ""):
                 file.fail(f"line {line}: no id or label")
             growing.spoil(growing.code("id", [name])[0], problem)
@@ -293,6 +308,7 @@ def _roles(growing: Growing, file: Source, table: Any, facts: Mapping[str, str])
         hint = f"labels come from sub-folders or {METADATA}; a long table is one file"
         name = table.header[roles.places["label"]]
         file.fail(f"line 1: a column {name!r} within one series", hint)
+    _refuse_melted(file, roles, growing.columns)
     if growing.roles is None:
         growing.roles, growing.is_named = roles, table.is_named
     channels = growing.channels

@@ -1,7 +1,7 @@
 """One series per row: wide tables, and Weka's .arff, where a relational attribute is a series."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -12,7 +12,7 @@ from mvdfq._utils.errors import Sentence, Usual
 from mvdfq._utils.short import counted, some
 from mvdfq.io.dataset import Case, Dataset, gather, read_header
 from mvdfq.io.source import Source
-from mvdfq.io.tables.column_roles import Columns, counts_rows, is_index
+from mvdfq.io.tables.column_roles import Columns, counts_rows, is_index, named_place
 from mvdfq.io.tables.csv_tables import (
     Commas,
     Names,
@@ -23,6 +23,8 @@ from mvdfq.io.tables.csv_tables import (
     is_value,
     table_of,
 )
+from mvdfq.io.tables.layouts import FEW
+from mvdfq.io.tables.wide_names import channels_of, sizes_of
 
 ENDS = Sentence({"label": 0}, " is the first column, ", {"label": -1}, " the last")
 # Quantifiers are possessive (a second + after each). Otherwise the expression would try every way
@@ -38,38 +40,43 @@ def read_wide(source: Source, table: Any = None, **options: Any) -> Dataset:
     """Read the rows of a table, or of a file of text, each a series."""
     columns = Columns(**options)
     table = table_of(source, wide=(columns.label, "label")) if table is None else table
-    header, sample = table.header if table.is_named else [], table.sample
+    header = table.header if table.is_named else []
     # Without a header the user gives numbers of columns.
-    named: dict[str, Any] = {"id": columns.id, "group": columns.group}
-    roles = {key: place for key, place in named.items() if isinstance(place, int)}
+    named = {"id": columns.id, "group": columns.group}
+    roles: dict[str, Any] = {key: i for key, i in named.items() if isinstance(i, int)}
     if header:
         roles = dict(replace(columns, time=None).find(source, header, []).places)
-        if is_index(header[0], 0) or counts_rows(0, header, [row[0] for row in sample]):
+        if is_index(header[0], 0) or counts_rows(0, header, [row[0] for row in table.sample]):
             roles.setdefault("id", 0)
-    roles["label"] = _label_place(source, columns, roles, sample)
+    apart = {named_place(source, "drop", name, header) for name in columns.drop}
+    taken = {*apart, *roles.values()}
+    roles["label"] = roles.get("label", columns.label)
+    if columns.label is not None and not isinstance(roles["label"], int):
+        roles["label"] = _label_place(source, columns, taken, header, table.sample)
     places = {key: place for key, place in roles.items() if place is not None}
     ends = {0: "first", -1: "last"}
     shown = {key: repr(header[i]) if header else ends.get(i, i) for key, i in places.items()}
-    apart = [f"{key} {column}" for key, column in shown.items()]
-    source.remark(Usual(f"columns: {'; '.join([*apart, 'all others are values'])}"))
-    commas, missing = Commas(), {*columns.missing, *map(str, columns.missing)}
-    missing |= {float(word) for word in missing if is_number(str(word))}
-    read_row = partial(_wide_row, header=header, places=places, commas=commas, missing=missing)
-    data = gather(source, table.rows, read_row)
-    commas.tell(source)
-    return replace(data, remarks=tuple(source.remarks))
+    words = [f"{key} {column}" for key, column in shown.items()]
+    rows = _Rows(header, places, columns.missing)
+    if header:
+        order, channels = channels_of(source, header, rows.values(len(header), apart))
+        rows = replace(rows, order=order, channels=channels)
+    source.remark(Usual(f"columns: {'; '.join([*words, rows.in_words()])}"))
+    data = gather(source, table.rows, rows.case)
+    rows.commas.tell(source)
+    X = replace(data.X, channel_names=tuple(rows.channels[1:] and rows.channels) or None)
+    return replace(data, X=X, remarks=tuple(source.remarks))
 
 
 def _label_place(
-    source: Source, columns: Columns, places: Mapping[str, int], rows: list[list[str]]
-) -> Any:
-    """Return the place of the label: the user's choice, or the only end of rows that allows it."""
-    if columns.label is None or isinstance(columns.label, int) or "label" in places:
-        return places.get("label", columns.label)
+    source: Source, columns: Columns, taken: Collection[int], header: Names, rows: Any
+) -> int | None:
+    """Return the only end of rows that can be the label; None if names tell that none is."""
     if columns.label != "label":
         hint = Sentence("the table has no header; ", ENDS)
         source.fail(f"line 1: no column {columns.label!r}", hint)
-    ends = {end: [row[end] for row in rows] for end in (0, -1) if end not in places.values()}
+    taken = {*taken, *(place - len(header) for place in taken)}
+    ends = {end: [row[end] for row in rows] for end in (0, -1) if end not in taken}
     text = [end for end, cells in ends.items() if not all(map(is_value, cells))]
     # Whole numbers that recur, as numbers of classes do.
     whole = [
@@ -81,42 +88,76 @@ def _label_place(
     for candidates in (text, whole):
         if len(candidates) == 1:
             return candidates[0]
+    values = [name for i, name in enumerate(header) if i not in taken]
+    if len(values) > FEW and not text and not whole and min(sizes_of(values)) > 1:
+        return None
     hint = Sentence(ENDS, ", ", {"label": "none"}, " means no labels")
     source.fail("it is not clear which column holds the label", hint)
 
 
-def _wide_row(
-    row: list[Any], header: Names, places: Mapping[str, int], commas: Commas, missing: set[Any]
-) -> Case:
-    """Read the values, the label, the name and the group of one row, of text or of numbers."""
-    if header and len(row) != len(header):
-        raise ValueError(f"{counted(len(row), 'cell')}, the header has {len(header)}")
-    if any(not -len(row) <= place < len(row) for place in places.values()):
-        raise ValueError(f"{counted(len(row), 'cell')}, too few for the label")
-    words = {key: str(row[place]) for key, place in places.items()}
-    apart = {range(len(row))[place] for place in places.values()}
-    cells = ["" if cell in missing else cell for i, cell in enumerate(row) if i not in apart]
-    while cells and cells[-1] == "":
-        cells.pop()
-    if all(cell != cell or cell == "" for cell in cells):
-        raise ValueError("no values")
-    if not is_given(words.get("label", "-")):
-        raise ValueError("the label is missing")
-    is_text = any(isinstance(cell, str) and cell for cell in cells)
-    if is_text:
-        cells = list(map(str, cells))
-        commas.see("values", cells)
-    try:
-        empty = (np.nan if cell == "" else cell for cell in cells)
-        values = floats(cells) if is_text else np.array([*empty], dtype=float)
-    except ValueError as error:
-        wishes = {"label": "NAME"}, ", ", {"group": "NAME"}, " and ", {"id": "NAME"}
-        hint = Sentence("; ", *wishes, " name columns of words") if header else ""
-        raise ValueError(Sentence(str(error), hint)) from None
-    label = words.get("label")
-    if label is not None and "e+" in label.lower() and is_number(label):
-        label = f"{float(label):g}"  # 1.000e+00, as programs write the number of a class, is 1
-    return Case(values[None], label, words.get("id"), words.get("group"))
+@dataclass
+class _Rows:
+    """The columns of a wide table, and what stands for a missing value."""
+
+    header: Names
+    places: Mapping[str, int]
+    missing: Collection[Any]
+    commas: Commas = field(default_factory=Commas)
+    # The places of the values, moment by moment; without a header all that are left.
+    order: Sequence[int] = ()
+    channels: Sequence[str] = ("",)
+
+    def __post_init__(self) -> None:
+        words = {*self.missing, *map(str, self.missing)}
+        self.missing = words | {float(word) for word in words if is_number(str(word))}
+
+    def in_words(self) -> str:
+        """Return what the values are."""
+        if not self.header:
+            return "all others are values"
+        n_frames = len(self.order) // len(self.channels)
+        size = f"{counted(len(self.channels), 'channel')} of {counted(n_frames, 'frame')}"
+        return f"{size}: {some(self.channels)}" if self.channels[1:] else size
+
+    def values(self, n_cells: int, apart: Collection[int] = ()) -> list[int]:
+        """Return the places that hold neither a label nor a name."""
+        taken = {range(n_cells)[place] for place in self.places.values()}.union(apart)
+        return [i for i in range(n_cells) if i not in taken]
+
+    def case(self, row: list[Any]) -> Case:
+        """Read the values, the label, the name and the group of one row, of text or of numbers."""
+        n = len(self.channels)
+        if self.header and len(row) != len(self.header):
+            raise ValueError(f"{counted(len(row), 'cell')}, the header has {len(self.header)}")
+        if any(not -len(row) <= place < len(row) for place in self.places.values()):
+            raise ValueError(f"{counted(len(row), 'cell')}, too few for the label")
+        words = {key: str(row[place]) for key, place in self.places.items()}
+        cells = [row[i] for i in (self.order or self.values(len(row)))]
+        cells = ["" if cell in self.missing else cell for cell in cells]
+        while cells and all(cell == "" for cell in cells[-n:]):
+            del cells[-n:]
+        if all(cell != cell or cell == "" for cell in cells):
+            raise ValueError("no values")
+        if not is_given(label := words.get("label", "-")):
+            raise ValueError("the label is missing")
+        if "e+" in label.lower() and is_number(label):
+            words["label"] = f"{float(label):g}"  # 1.000e+00 is the number of a class
+        values = self._numbers(cells).reshape(-1, n).T
+        return Case(values, *map(words.get, ("label", "id", "group")))
+
+    def _numbers(self, cells: list[Any]) -> np.ndarray:
+        """Return the numbers in cells of text or of numbers."""
+        is_text = any(isinstance(cell, str) and cell for cell in cells)
+        if is_text:
+            cells = list(map(str, cells))
+            self.commas.see("values", cells)
+        try:
+            empty = (np.nan if cell == "" else cell for cell in cells)
+            return floats(cells) if is_text else np.array([*empty], dtype=float)
+        except ValueError as error:
+            wishes = {"label": "NAME"}, ", ", {"group": "NAME"}, " and ", {"id": "NAME"}
+            hint = Sentence("; ", *wishes, " name columns of words") if self.header else ""
+            raise ValueError(Sentence(str(error), hint)) from None
 
 
 @dataclass

@@ -19,10 +19,13 @@ from mvdfq.sequences.sampling import GAP, rate_of, resampled
 # Seconds since 1970 from 1979 to 2096, and the same in thousandths, millionths and billionths:
 # numbers between these limits that rise are taken for the time of day and year.
 EPOCH = 3e8, 4e9
+# Days since 1900, from 1954 to 2119, as Excel writes dates, in steps of less than two minutes.
+DAY_LIMITS, DAY_STEP, SECONDS_PER_DAY = (2e4, 8e4), 1e-3, 86400.0
 # "time (ms)", "time[ms]", "time_ms", "t / s"
 WITH_UNIT = re.compile(r"([^\[(/]*+)[\[(/]\s*+(\S+?)\s*+[\])]?\s*+")
 WITH_TAIL = re.compile(r"(.*)[_ .-]([^_ .-]++)")
 AGAIN = re.compile(r"(?<=[\])])\.\d++$")
+ZONE = re.compile(r" ?(?:UTC|GMT|Z)$")
 CLOCK = re.compile(r"(\d{1,2})(:\d\d(?::\d\d(?:[.,]\d++)?)?)(?:\s*+([aApP])\.?[mM]\.?)?(\S*+)")
 DAY = re.compile(r"(\d{1,4})([-./])(\d{1,2})\2(\d{1,4})(?:[T ]\s*+(\S.*+))?")
 DATE = re.compile(r"\d{1,4}[-./]\d{1,2}[-./]\d{1,4}\D.*+|\d{4}-\d\d-\d\d|\d{1,2}:\d\d.*+")
@@ -57,6 +60,7 @@ def moments(times: Sequence[str]) -> np.ndarray:
                 return np.array(times, "datetime64[ns]").astype(np.int64)
     if not all(map(is_given, times)):
         raise ValueError("a time is missing")
+    times = [ZONE.sub("Z", time) for time in times]
     days = [DAY.fullmatch(time) for time in times]
     # 12/31/2020 is American, 31/12/2020 is not; with points and dashes the day comes first.
     american = not any(day and (day[2] != "/" or int(day[1]) > 12) for day in days)
@@ -117,8 +121,17 @@ def unit_of(name: str, cells: Sequence[str]) -> float | None:
         return 1e-9
     unit = split_unit(name)[1] or epoch_unit(numbers)
     if unit is None and not all(cell.strip().lstrip("+-").isdecimal() for cell in numbers):
-        return 1.0
+        return SECONDS_PER_DAY if _are_days(numbers) else 1.0
     return unit
+
+
+def _are_days(cells: Sequence[str]) -> bool:
+    """Are decimals that rise slowly dates of Excel, and not seconds at more than 1000 Hz?"""
+    with suppress(ValueError):  # a wrong number is refused where the values are read
+        values = np.clip(floats(cells), *DAY_LIMITS)
+        steps = np.abs(np.diff(values))
+        return bool(steps.size and 0 < np.median(steps) < DAY_STEP)
+    return False
 
 
 def at_one_rate(source: Source, X: Sequences, seconds: list[Any], rate: float | None) -> Sequences:

@@ -123,21 +123,22 @@ class _Header:
 def _without_times(line: str) -> tuple[list[str], list[str]]:
     """Return channels of ``(time,value)`` pairs without their times, and the times of all."""
     channels: list[str] = []
-    clocks: list[list[str]] = []
+    clock: list[str] = []
+    first = np.empty(0)
     hint = "resample the series with mvdfq.from_long_table(sampling_rate=...)"
     for text in CHANNEL_END.split(line):
         pairs = PAIR.findall(text)
         if not pairs or re.sub(r"[\s,]", "", PAIR.sub("", text)):
             raise ValueError(f"{text[:40]!r} is not a list of (time,value) pairs")
         channels.append(",".join(value for _, value in pairs))
-        clocks.append([time for time, _ in pairs])
-        times = moments(clocks[-1])
+        times = moments(words := [time for time, _ in pairs])
+        clock, first = (clock, first) if clock else (words, times)
         steps = np.diff(times)
         is_even = not steps.size or 0 < steps.max() <= 1.001 * steps.min()
-        if not is_even or not np.array_equal(times, moments(clocks[0])):
+        if not is_even or not np.array_equal(times, first):
             problem = "the times do not rise in even steps, or differ from the times of channel 1"
-            raise ValueError(f"channel {len(clocks)}: {problem}; {hint}")
-    return channels, clocks[0]
+            raise ValueError(f"channel {len(channels)}: {problem}; {hint}")
+    return channels, clock
 
 
 def write_ts(path: str | Path, X: Any, y: Any = None) -> None:

@@ -1,5 +1,7 @@
 """What a user touches: defaults for whatever comes, presets of the paper, solvers, neighbours."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -425,3 +427,83 @@ def test_letters_from_numbers_are_refused():
         TypeError, match="preset='letters' reads letters, but X holds numbers; pass"
     ):
         SequenceClassifier("letters", cv=2).fit(X, y)
+
+
+def test_one_sequence_in_any_container():
+    X = np.random.default_rng(0).normal(size=(12, 3, 20))
+    tables = [pd.DataFrame(x.T, columns=["a", "b", "c"]) for x in X]
+    clf = SequenceClassifier("fast", cv=2).fit(tables, np.arange(12) % 2)
+    expected = clf.explain(X[0]).margins
+    for x in (tables[0], tables[:1], X[:1], X[0].tolist()):
+        assert_array_equal(clf.explain(x).margins, expected)
+    assert clf.scan(tables[0], 10).labels == clf.scan(X[0], 10).labels
+    with pytest.raises(
+        ValueError, match=r"must have the channels of fit, .* got \['b', 'a', 'c'\]"
+    ):
+        clf.explain(tables[0][["b", "a", "c"]])
+    with pytest.raises(
+        ValueError, match=r"if the table is one sequence with time down, pass \[X\]"
+    ):
+        clf.predict(pd.DataFrame(X[0].T))
+    with pytest.raises(ValueError, match=r"explain takes one sequence, got 2.*explain_all takes"):
+        clf.explain(X[:2])
+    for x in (3, None):
+        with pytest.raises(ValueError, match="Sequence 0 must be an array, got a single value"):
+            clf.explain(x)
+
+
+def test_one_row_of_a_table_of_series_is_one_sequence():
+    X = np.random.default_rng(0).normal(size=(12, 2, 20))
+    table = pd.DataFrame({"a": [pd.Series(x[0]) for x in X], "b": [pd.Series(x[1]) for x in X]})
+    clf = SequenceClassifier("fast", cv=2).fit(table, np.arange(12) % 2)
+    long = {"id": [1] * 20, "time": range(20), "a": X[0, 0], "b": X[0, 1]}
+    for x in (table[:1], long, pd.DataFrame(long)):
+        assert_array_equal(clf.explain(x).margins, clf.explain(X[0]).margins)
+    nameless = SequenceClassifier("fast", cv=2).fit(X, np.arange(12) % 2)
+    with pytest.warns(UserWarning, match="fit had no names"):
+        assert nameless.explain(long).predicted == nameless.explain(X[0]).predicted
+
+
+@pytest.mark.parametrize("kind", [list, np.array, lambda x: pd.Series(x, index=[7])])
+def test_one_string_in_any_container(kind):
+    X = ["ACGTTGCAACGT", "ACGTTTTAACGT", "TTGCAACGGATT", "TTTTAACGGATT"] * 2
+    clf = SequenceClassifier().fit(X, ["a", "b"] * 4)
+    assert_array_equal(clf.explain(kind(X[:1])).margins, clf.explain(X[0]).margins)
+    with pytest.raises(ValueError, match=r"got bytes; pass x\.decode\(\)"):
+        clf.predict(kind([X[0].encode()]))
+
+
+@pytest.mark.parametrize("region", [3, (3, 1), (0, 99), (-2, 4), (0.0, 2.0), (1,)])
+def test_a_region_lies_in_the_string(region):
+    X = ["ACGTTGCAACGT", "ACGTTTTAACGT", "TTGCAACGGATT", "TTTTAACGGATT"] * 2
+    clf = SequenceClassifier().fit(X, ["a", "b"] * 4)
+    assert len(clf.mutate(X[0], region=(10, 12)).changes) == 6
+    with pytest.raises(ValueError, match="region must be two rising positions, 0 to 12, got"):
+        clf.mutate(X[0], region=region)
+    with pytest.raises(ValueError, match="mutate takes changes or a region, not both"):
+        clf.mutate(X[0], [(0, "A", "C")], region=(0, 2))
+
+
+def test_neighbours_of_nothing_are_remarked():
+    X = np.random.default_rng(0).normal(size=(12, 2, 20))
+    clf = SequenceClassifier("fast", cv=2).fit(X, np.arange(12) % 2)
+    with pytest.warns(UserWarning, match="No known word is found in sequence 0"):
+        clf.neighbours(np.empty((2, 0)))
+
+
+@pytest.mark.parametrize("method", ["predict", "predict_proba", "typicality", "explain_all"])
+def test_warnings_name_the_line_of_the_user(method):
+    X, y = np.random.default_rng(0).normal(size=(12, 2, 20)), np.arange(12) % 2
+    X[:, 1] = 1
+    with warnings.catch_warnings(action="always", record=True) as said:
+        clf = SequenceClassifier("fast", cv=2).fit(X, y)
+        getattr(clf, method)([np.full((2, 20), 1e6), np.empty((2, 0))])
+    assert {warning.filename for warning in said} == {__file__}
+    begun = {str(warning.message)[:9] for warning in said}
+    assert begun == {"The train", "1 of 2 se", "No known "}
+
+
+def test_a_penalty_in_single_precision():
+    X, y = np.random.default_rng(0).normal(size=(12, 2, 20)), np.arange(12) % 2
+    with warnings.catch_warnings(action="error"):
+        assert SequenceClassifier("fast", C=np.float32(2), cv=2).fit(X, y).C_ == 2

@@ -6,6 +6,7 @@ from collections import Counter
 from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -543,6 +544,20 @@ def test_search_does_not_write_into_the_parts_it_is_given():
 def test_search_in_a_search():
     search = SequenceClassifierCV(quick(), {"kernel": [Spectrum(1), Spectrum(2)]})
     assert cross_val_score(search, UNEQUAL, Y, cv=2, error_score="raise").mean() > 0.5
+
+
+def test_a_search_that_breaks_off_forgets_the_last_search(monkeypatch):
+    search = SequenceClassifierCV(quick()).fit(UNEQUAL, Y)
+    monkeypatch.setattr(SequenceClassifier, "fit", Mock(side_effect=KeyboardInterrupt))
+    with pytest.raises(KeyboardInterrupt):
+        search.fit(UNEQUAL, Y)
+    with pytest.raises(NotFittedError):
+        search.predict(UNEQUAL)
+
+
+def test_search_takes_lists_of_values():
+    with pytest.raises(TypeError, match="Parameter grid for parameter 'C' needs to be a list"):
+        SequenceClassifierCV(quick(), {"C": 1}).fit(UNEQUAL, Y)
 
 
 def test_search_before_fit_says_so():

@@ -147,3 +147,9 @@ def test_a_stream_that_forgets_keeps_few_frames(fitted, n_frames):
     for piece in np.array_split(np.random.default_rng(0).normal(size=(2, n_frames)), 50, axis=1):
         stream.update(piece)
     assert sum(part.shape[1] for part in stream._parts) == stream.n_frames == 40
+
+
+@pytest.mark.parametrize("unknown", [5, -1, np.nan, "0.05", True])
+def test_unknown_is_a_p_value(fitted, unknown):
+    with pytest.raises(ValueError, match="unknown must be a p value from 0 to 1, got"):
+        fitted.scan(np.zeros((2, 60)), 20, unknown=unknown)

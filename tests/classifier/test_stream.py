@@ -1,6 +1,7 @@
 """Streams: frames as they arrive, and the answer of the batch to the last bit."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, strategies as st
 from numpy.testing import assert_array_equal
@@ -141,3 +142,27 @@ def test_a_stream_of_filters_says_what_the_batch_says(n_terms):
     clf = mvdfq.SequenceClassifier(terms=terms, cv=2).fit(X, y)
     stream = clf.stream().update(X[0])
     assert stream.decision_function() == clf.decision_function(X[:1])[0]
+
+
+@pytest.mark.parametrize(
+    "frames",
+    [
+        np.full((2, 3), 1j),
+        np.zeros((2, 3), "M8[s]"),
+        np.zeros((2, 3), "m8[s]"),
+        ["1", "2"],
+        [object(), 1.0],
+    ],
+    ids=["complex", "dates", "durations", "texts", "objects"],
+)
+def test_frames_that_are_not_numbers_are_refused(data, frames):
+    clf = SequenceClassifier(frames="delta", symbols="direct", kernel=Spectrum(1), C=1).fit(*data)
+    with pytest.raises(ValueError, match="must hold real numbers, got dtype"):
+        clf.stream().update(frames)
+
+
+def test_a_table_of_frames_is_refused_since_its_time_runs_down(data):
+    clf = SequenceClassifier(frames="delta", symbols="direct", kernel=Spectrum(1), C=1).fit(*data)
+    table = pd.DataFrame({"a": [1.0, 2.0], "b": [3.0, 4.0]})
+    with pytest.raises(ValueError, match=r"got a table.* pass table\.to_numpy\(\)\.T"):
+        clf.stream().update(table)

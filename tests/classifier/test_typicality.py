@@ -177,12 +177,13 @@ def test_a_sequence_without_words_is_not_typical(fitted):
 
 def test_no_p_values_without_held_out_sequences(vowels):
     X, y = vowels[0][::30], vowels[1][::30]  # one sequence per class
-    clf = mvdfq.SequenceClassifier("fast").fit(X, y)
+    with pytest.warns(UserWarning, match="No sequence could be held out.* are not calibrated"):
+        clf = mvdfq.SequenceClassifier("fast").fit(X, y)
     with pytest.raises(ValueError, match="fit could not hold out any sequence"):
         clf.typicality(X)
 
 
-@pytest.mark.parametrize("coverage", [0, 1, 90, -0.1])
+@pytest.mark.parametrize("coverage", [0, 1, 90, -0.1, None, "0.9"])
 def test_coverage_is_a_share(fitted, vowels, coverage):
     with pytest.raises(ValueError, match="coverage must be a number between 0 and 1"):
         fitted.predict_set(vowels[2][:1], coverage=coverage)

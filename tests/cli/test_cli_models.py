@@ -184,6 +184,7 @@ def test_the_digest_is_that_of_values_lengths_and_labels():
     assert new.fit(X[::-1], y).training_["digest"] != first
 
 
+@pytest.mark.filterwarnings("ignore:No sequence could be held out")
 @pytest.mark.parametrize(
     ("kinds", "is_known", "says"),
     [

@@ -109,7 +109,7 @@ def test_letters_that_may_be_put_in():
     assert [one.alt for one in substitutions("A-n")] == list("CGT")
     assert {one.alt for one in substitutions("AUG")} == set("ACGU")
     assert len(substitutions("MKVL")) == 4 * 19
-    assert substitutions("b1b", 0, 1) == [Change(0, "b", "1")]
+    assert substitutions("b1b", (0, 1)) == [Change(0, "b", "1")]
     for text in ("AACGT", "ACRYKMBVDHNSWGT", "acrgt"):  # with codes for several bases
         assert Strand.of(mvdfq.io.both_strands([text])) == Strand(text, joined=True)
     with pytest.raises(ValueError, match="one string of letters"):

@@ -4,6 +4,7 @@ import json
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -346,6 +347,41 @@ def test_an_evaluation_scores_the_probabilities_of_all_classes():
     assert_allclose([row["probability"] for row in rows], chances.max(axis=1))
     fitted = mvdfq.evaluation.evaluate_fitted(clf, [X[i] for i in test], y[test].astype(str))
     assert fitted.to_dict()["log_loss"] == pytest.approx(plain["log_loss"])
+
+
+@pytest.mark.parametrize("kind", [float, np.uint8, object, str])
+def test_labels_of_another_type_are_the_same_labels(kind):
+    X, y = mvdfq.make_autoregressive(30, 2, 30, random_state=3)
+    clf = mvdfq.SequenceClassifier("mvdfq-spectrum-alt", C=1, cv=2).fit(X, y)
+    right = evaluate_fitted(clf, X, y).accuracy
+    assert evaluate_fitted(clf, X, y.astype(kind)).accuracy == right > 0.5
+
+
+def test_a_series_or_a_table_keeps_its_rows_whatever_their_index():
+    X, y = mvdfq.make_autoregressive(30, 1, 30, n_classes=3, random_state=3)
+    index, clf = np.arange(30)[::-1], mvdfq.SequenceClassifier("mvdfq-spectrum-alt", C=1, cv=2)
+    expected = evaluate(clf, X, y).accuracy
+    assert expected != 1
+    assert evaluate(clf, pd.Series(X, index=index), y).accuracy == expected
+    assert evaluate(clf, pd.DataFrame(np.ravel(X).reshape(30, 30), index), y).accuracy == expected
+    nested = pd.DataFrame({"a": [pd.Series(x[0]) for x in X]}, index)
+    assert evaluate(clf, nested, y).accuracy == expected
+    names = [f"s{i}" for i in range(30)]
+    named = [evaluate(clf, X, y, names=n).per_sequence for n in (names, pd.Series(names, index))]
+    assert named[0] == named[1]
+
+
+@pytest.mark.filterwarnings("ignore:A column-vector y was passed")
+def test_labels_may_be_a_column_and_must_be_there():
+    X, y = mvdfq.make_autoregressive(30, 2, 30, n_classes=3, random_state=3)
+    clf = mvdfq.SequenceClassifier("mvdfq-spectrum-alt", C=1, cv=2).fit(X[:20], y[:20])
+    column = pd.DataFrame({"y": y})
+    for test in (evaluate, evaluate_fitted):
+        assert test(clf, X, column).accuracy == test(clf, X, y).accuracy
+        with pytest.raises(ValueError, match=r"the target y is None|y should be a 1d array"):
+            test(clf, X, None)
+    with pytest.raises(ValueError, match="y must have a label for every sequence, got None"):
+        evaluate(clf, X, np.where(y == 1, None, "a"))
 
 
 def test_classifiers_of_scikit_learn_may_lack_decision_values_or_probabilities():

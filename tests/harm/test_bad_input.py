@@ -234,6 +234,16 @@ def test_a_full_disk_names_the_file(tmp_path, monkeypatch):
     assert not list(tmp_path.iterdir())
 
 
+def test_a_missing_folder_names_the_file_and_not_its_helper(tmp_path):
+    with pytest.raises(FileNotFoundError) as caught, replacing(tmp_path / "no" / "a.mvdfq"):
+        pass
+    assert caught.value.filename == str(tmp_path / "no" / "a.mvdfq")
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(OSError, match="folder") as caught, replacing(tmp_path / "folder"):
+        pass
+    assert caught.value.filename == str(tmp_path / "folder")
+
+
 @pytest.fixture
 def handlers(monkeypatch):
     """The signal handlers that the program sets, which stay without effect in the tests."""

@@ -2,6 +2,7 @@
 
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -62,6 +63,23 @@ def test_the_first_limits_and_the_last_restores():
     assert blas_threads() == [1] * len(before)  # the second still needs it
     second.__exit__(None, None, None)
     assert blas_threads() == before
+
+
+def test_the_limit_holds_whichever_thread_asks():
+    before = blas_threads()
+    with one_blas_thread():
+        pass  # threadpoolctl heeds one thread at a time: here the main thread came first
+
+    def inside():
+        with one_blas_thread():
+            return blas_threads()
+
+    with ThreadPoolExecutor(1) as pool:
+        assert pool.submit(inside).result() == [1] * len(before)
+        limit = one_blas_thread()
+        pool.submit(limit.__enter__).result()
+        limit.__exit__(None, None, None)  # the thread that set the limit is still there
+        assert blas_threads() == before
 
 
 def test_calls_side_by_side_leave_the_library_as_it_was():

@@ -629,3 +629,11 @@ def test_the_page_of_a_sequence_is_about_the_class_that_is_asked_for(label, agai
     page = reports.explanation_page(clf, X, 0, "a", asked=(label, against))
     shown = re.search(r'"for":(\d+),"against":(\d+)', page)
     assert [int(c) for c in shown.groups()] == [detail["for"], detail["against"]]
+
+
+def test_a_report_of_a_fitted_classifier_takes_labels_of_its_kind():
+    X, y = mvdfq.make_autoregressive(24, 2, 30, random_state=0)
+    clf = mvdfq.SequenceClassifier("fast", cv=2).fit(X, y)
+    assert mvdfq.report(clf, X, y.astype(float), path=None, details=1).data["verdict"]
+    with pytest.raises(ValueError, match=r"y must hold labels like \[0, 1\], got \['"):
+        mvdfq.report(clf, X, y.astype(str), path=None, details=1)

@@ -1,6 +1,7 @@
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, strategies as st
 from numpy.testing import assert_array_equal
@@ -151,6 +152,7 @@ def test_a_checked_collection_is_passed_on():
         ([[1, 2], [object()]], ValueError, "Sequence 1 must hold real numbers, got dtype object"),
         ([[1j]], ValueError, "Sequence 0 must hold real numbers, got dtype complex128"),
         ([np.ones((2, 3)), np.ones((3, 3))], ValueError, "Sequence 1 has 3 channels, .* 0 has 2"),
+        ([np.ones((2, 2)), {"a": [1, 2]}], ValueError, r"1 .* got a table.*pass table\.to_numpy"),
         (["AB", [1.0]], ValueError, "Sequence 1 has letters in other channels than sequence 0"),
         (
             [np.ones((2, 5)), [[1, 2], [3, np.inf]]],
@@ -162,6 +164,21 @@ def test_a_checked_collection_is_passed_on():
 def test_errors_say_what_and_where(X, error, message):
     with pytest.raises(error, match=message):
         check_sequences(X)
+
+
+def test_names_of_files_are_suspected():
+    with pytest.warns(UserWarning, match="names of files: 'a.wav'; mvdfq.io.read reads"):
+        check_sequences(["a.wav", "b/c.wav"])
+    assert check_sequences(["a.wav", "AB"]).symbolic == (True,)
+
+
+def test_strings_of_any_library_are_letters():
+    pyarrow, texts = pytest.importorskip("pyarrow"), ["AB", "CAB"]
+    arrays = pyarrow.array(texts), np.array(texts, np.dtypes.StringDType()), pd.Series(texts)
+    for X in map(check_sequences, arrays):
+        assert X.symbolic == (True,)
+        assert_array_equal(X.data, check_sequences(texts).data)
+    assert check_sequences(pyarrow.array([[1.0, 2.0], [3.0]])).lengths.tolist() == [2, 1]
 
 
 def test_what_looks_like_a_data_frame_is_refused():
@@ -328,6 +345,14 @@ def test_dates_are_put_on_a_grid_of_frames_per_second(kind):
     assert_array_equal(X[1], [[3, 1]])
 
 
+def test_dates_as_text_are_in_the_order_of_time():
+    days = ["2024-10-02 09:00", "2024-09-30 10:00", "2024-09-30 09:00", "2024-10-03 08:00"]
+    X, _, _ = from_long_table(TABLE | {"time": days}, channels=["x"])
+    assert lists(X) == [[[2, 4]], [[3, 1]]]
+    with pytest.raises(ValueError, match=r"finite numbers or datetime64 .* got dtype <U16"):
+        from_long_table(TABLE | {"time": days}, channels=["x"], sampling_rate=1.0)
+
+
 def test_masked_cells_of_a_long_table_are_missing():
     mask = [True, False, False, False]
     changes = {c: np.ma.array(TABLE[c], mask=mask) for c in ("x", "state")}
@@ -373,6 +398,12 @@ class NotAvailable:
         ({}, {"channels": []}, "The table has no channels"),
         ({}, {"categories": {"sate": []}}, r"categories names 'sate'; the channels are \['x', "),
         ({"time": [1.0, NAN, 0, 3]}, {}, "Column 'time' has no value on line 1"),
+        (
+            {"time": ["9", "10", "11", "12"]},
+            {},
+            "numbers or dates, got the text '9'; texts",
+        ),
+        ({"time": np.array(["2/1/24", 0, 1, 2], object)}, {}, "dates, got the text '2/1/24'"),
         ({"time": np.array(["NaT"] * 4, "M8[s]")}, {}, "Column 'time' has no value on line 0"),
         ({"id": ["b", "a", None, "a"]}, {}, "Column 'id' has no value on line 2"),
         ({"id": ["b", NotAvailable(), "b", "a"]}, {}, "Column 'id' has no value on line 1"),
@@ -380,7 +411,7 @@ class NotAvailable:
         (
             {"time": ["1", "0", "0", "3"]},
             {"sampling_rate": 1.0},
-            "Column 'time' must hold finite numbers or datetime64 .* got dtype <U1",
+            "Column 'time' must hold numbers or dates, got the text '1'",
         ),
         (
             {"kind": [NAN, 5, NAN, 5]},

@@ -116,8 +116,11 @@ def test_importance_by_terms_and_what_is_refused(clf):
         clf.importance(X, ["z"] * 12)
     with pytest.raises(ValueError, match="y must have 12 entries, got 3"):
         clf.importance(X, y[:3])
-    with pytest.raises(ValueError, match="y should be a 1d array"):
-        clf.importance(X)
+    for given in ({"X": X}, {"y": y}, {"groups": y}):
+        with pytest.raises(ValueError, match="importance takes X and y together, or neither"):
+            clf.importance(**given)
+    by = {"number": np.int64(1), "list": [1]}
+    assert len({*clf.importance(X, y, by=by).log_loss[:, 0]}) == 1
     assert "lost without it, on" in str(clf.importance())
 
 

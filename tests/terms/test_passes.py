@@ -261,6 +261,8 @@ def test_blocks_give_the_machines_of_all_sequences(vowels):
     [
         ([], "at least one block"),
         ([(np.zeros((4, 2, 9)), None)], "Block 0 has no labels"),
+        ((np.zeros((4, 2, 9)), [0, 1, 0, 1]), r"must be a pair .* pass \[\(X, y\)\]"),
+        ([(np.zeros((4, 2, 9)), [0, 1, 0, 1], [1] * 4)], "Block 0 must be a pair"),
         ([(np.zeros((4, 2, 9)), [0, 1, 0, 1]), (np.zeros((4, 3, 9)), [0, 1, 0, 1])], "channels"),
         ([(np.zeros((4, 2, 9)), [0] * 4)], "two classes"),
     ],

@@ -174,6 +174,7 @@ def test_sketches_match_naive(symbols):
     assert_allclose(term.sketch(symbols), expected, atol=0.01)
 
 
+@pytest.mark.filterwarnings("ignore:No sequence could be held out")
 @pytest.mark.parametrize("solver", ["kernel", "linear"])
 def test_a_training_sequence_has_the_sketch_that_is_kept(solver):
     clf = SequenceClassifier("fast", cv=2, solver=solver).fit(X, Y)
@@ -280,6 +281,7 @@ def test_the_sum_is_divided_exactly():
     assert_allclose(margins, K @ alpha + bias, rtol=1e-3, atol=1e-3)
 
 
+@pytest.mark.filterwarnings("ignore:No sequence could be held out")
 @pytest.mark.parametrize("solver", ["kernel", "linear"])
 def test_the_order_of_terms_does_not_matter(solver):
     clfs = [SequenceClassifier(terms=terms, solver=solver, cv=2).fit(X, Y)
@@ -290,6 +292,7 @@ def test_the_order_of_terms_does_not_matter(solver):
     assert_allclose(found[0], found[1][::-1], atol=1e-5 if solver == "kernel" else 0.1)
 
 
+@pytest.mark.filterwarnings("ignore:No sequence could be held out")
 @pytest.mark.parametrize("solver", ["kernel", "linear"])
 def test_weights_are_repeated_sequences(solver):
     # symbols are given: bins and rotations do not know weights

@@ -52,6 +52,7 @@ def check_several(values: Any, name: str) -> list[int]:
 
 def check_positive(value: Any, name: str) -> float:
     """Return a parameter that must be a positive number, or raise an error."""
+    value = value.item() if isinstance(value, np.floating) else value
     if not is_number(value) or not 0 < value <= sys.float_info.max:
         raise ParameterError(name, f"must be a number > 0, got {value!r}")
     return float(value)

@@ -1,5 +1,7 @@
 """Errors in two parts: one sentence that says what is wrong, and a hint that says what to do."""
 
+import sys
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -40,6 +42,15 @@ class Usual(Sentence):
 def written(pieces: list[Any], write: Callable[[str, Any], str]) -> str:
     """Return pieces as one text; `write` writes a parameter and its value."""
     return "".join(p if isinstance(p, str) else write(*next(iter(p.items()))) for p in pieces)
+
+
+def warn(text: str) -> None:
+    """Warn at the line of the user: the first line outside of this package and scikit-learn."""
+    frame: Any = sys._getframe()
+    level = 0
+    while frame and frame.f_globals.get("__name__", "").startswith(("mvdfq.", "sklearn.")):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(text, stacklevel=level + 1)
 
 
 class HintedError(Exception):

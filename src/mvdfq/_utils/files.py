@@ -87,7 +87,7 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
         finally:
             unfinished.unlink(missing_ok=True)
     except OSError as error:
-        if error.errno and error.filename is None:  # a write does not name its file
+        if error.errno and str(error.filename) in ("None", str(unfinished)):  # nobody knows these
             error.filename = os.fspath(path)
         raise
 

@@ -77,6 +77,7 @@ def one_blas_thread() -> Iterator[None]:
     limit: Any = _BlasLimit
     with limit.lock:
         if limit.users == 0:
+            _let_any_thread_set_it()
             limit.limiter = _libraries().limit(limits=1, user_api="blas")
         limit.users += 1
     try:
@@ -85,7 +86,15 @@ def one_blas_thread() -> Iterator[None]:
         with limit.lock:
             limit.users -= 1
             if limit.users == 0:
+                _let_any_thread_set_it()
                 limit.limiter.restore_original_limits()
+                _let_any_thread_set_it()
+
+
+def _let_any_thread_set_it() -> None:
+    """Since threadpoolctl 3.8 one thread controls OpenBLAS; others do nothing, without an error."""
+    for library in _libraries().lib_controllers:
+        getattr(library, "clear_controlling_thread", lambda force: None)(force=True)
 
 
 def n_threads(n_jobs: int | None) -> int:

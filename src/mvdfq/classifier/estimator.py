@@ -13,8 +13,9 @@ from sklearn import config_context
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from mvdfq._engines.choice import current_engine, engine_of
-from mvdfq._utils.checks import check_whole
+from mvdfq._engines.choice import engine_of
+from mvdfq._utils.checks import check_whole, is_number
+from mvdfq._utils.errors import warn
 from mvdfq._utils.progress import Progress
 from mvdfq._utils.short import bars, listed
 from mvdfq.classifier.choices import by_name, set_nested
@@ -36,7 +37,7 @@ from mvdfq.sequences.statistics import warn_constant, warn_outside, warn_rate, w
 from mvdfq.symbols.base import Symbols, check_symbols, warn_unseen
 from mvdfq.terms.fitted import FittedSum, FittedTerm
 from mvdfq.terms.svm import Problems
-from mvdfq.terms.typical import Calibration, in_set
+from mvdfq.terms.typical import Calibration, in_set, of_classes
 
 try:  # scikit-learn 1.9
     from sklearn.callback import (
@@ -302,6 +303,9 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         self.validation_std_ = float(validated.std()) if validated.size else np.nan
         self.calibration_ = trained.calibration
         self.lost_, self.sum_ = learned.lost, learned.sum
+        if np.isnan(self.validation_score_):
+            problem = "No sequence could be held out: too few sequences or groups of each class"
+            warn(f"{problem}. Probabilities are not calibrated, and C is not validated.")
 
     @property
     def terms_(self) -> list[FittedTerm]:
@@ -316,8 +320,7 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         margins. For two classes: the margin of the second class.
         """
         check_is_fitted(self)
-        with engine_of(self):
-            engine = current_engine()
+        with engine_of(self) as engine:
             if engine.name == "dask":
                 return cluster_decisions(engine, self, X)
             return self._decide(self._read(X))[0]
@@ -362,7 +365,7 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         X = check_sequences(X, n_channels=self.n_channels_in_)
         if X.channel_names and self.channel_names_in_ is None:
             problem = f"X names its channels {', '.join(map(repr, X.channel_names[:5]))}"
-            warnings.warn(f"{problem}, fit had no names; their order counts.", stacklevel=4)
+            warn(f"{problem}, fit had no names; their order counts.")
             X = X.with_fields(channel_names=None)
         return without_constants(X, self.ranges_in_)
 
@@ -374,12 +377,11 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         lost = ~np.any([term_sums.any(axis=1) for term_sums in sums.values()], axis=0)
         if lost.any():
             places = listed(np.flatnonzero(lost), "sequence")
-            warnings.warn(
+            warn(
                 f"No known word is found in {places} (too short, too many missing values, or "
                 f"nothing that occurred in training): there is nothing to go by. The label is the "
                 f"most frequent class, {self.classes_[self.class_shares_.argmax()]}, and the "
-                f"probabilities are the shares of the classes in training.",
-                stacklevel=3,
+                f"probabilities are the shares of the classes in training."
             )
             # decision values whose probabilities are the shares of the classes
             guess = np.log(self.class_shares_) / self.temperature_
@@ -432,7 +434,7 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         >>> clf.predict_set(X[:1], coverage=0.95)
         [['1']]
         """
-        if not 0 < coverage < 1:
+        if not is_number(coverage) or not 0 < coverage < 1:
             raise ValueError(f"coverage must be a number between 0 and 1, got {coverage!r}.")
         p, labels = self.p_values(X), self.classes_.tolist()
         orders = np.argsort(-p, axis=1, kind="stable").tolist()
@@ -536,8 +538,15 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
 
     def _as_several(self, x: Any) -> Any:
         """Return one sequence as a collection of one."""
-        is_collection = isinstance(x, Ragged) or is_table(x) or (len(x) == 1 and np.ndim(x[0]) == 2)
-        return x if is_collection else [x]
+        if is_table(x):
+            # time runs down the columns of fit; a single line may hold a series in every cell
+            known = sorted(self.channel_names_in_ or ())
+            has_time = known and hasattr(x, "columns") and hasattr(x, "__len__") and len(x) > 1
+            return [x] if has_time and sorted(map(str, x.columns)) == known else x
+        is_read = isinstance(x, Ragged)
+        first: Any = None if is_read or not np.iterable(x) else next(iter(x), None)
+        is_text = isinstance(first, str) and len(x) == 1 and not isinstance(x, str)
+        return x if is_read or is_text or np.ndim(first) == 2 else [x]
 
     @property
     def channel_names(self) -> list[str]:
@@ -576,12 +585,11 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         place = known.index(label)
 
         def decide(X: Any) -> np.ndarray:
-            decision = self.decision_function(X)
-            if decision.ndim > 1:
-                return decision[:, place]
-            return decision if place else -decision
+            return of_classes(self.decision_function(X))[:, place]
 
-        wanted = substitutions(strand.text, *(region or ())) if changes is None else changes
+        if changes is not None and region is not None:
+            raise ValueError("mutate takes changes or a region, not both.")
+        wanted = substitutions(strand.text, region) if changes is None else changes
         asked = [Change(*change) for change in wanted]
         with warnings.catch_warnings():
             if changes is None:  # the changed strings hold no new letters
@@ -605,6 +613,7 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         are equal to `x` are left out, see `training_places`.
         """
         read, same = self._read_one(x, "neighbours"), self.training_places(self._as_several(x))
+        self._decide(read)  # for its warning: a sequence without known words is like no other
         return neighbours_of(self, self.sum_.points(read), same, check_whole(n, "n"))[0]
 
     def stream(self, window: int | str | None = None) -> Stream:

@@ -200,7 +200,11 @@ def block_makers(blocks: Sequence[Any]) -> Sequence[Callable[[], Numbered]]:
 
 def _read_block(i: int, block: Any) -> Numbered:
     block = block() if callable(block) else block
-    X, y = (block.X, block.y) if hasattr(block, "X") else block
+    pair = (block.X, block.y) if hasattr(block, "X") else block
+    if not isinstance(pair, tuple | list) or len(pair) != 2:
+        hint = "if X and y are the only block, pass [(X, y)]"
+        raise ValueError(f"Block {i} must be a pair of sequences and labels; {hint}.")
+    X, y = pair
     if y is None:
         raise ValueError(f"Block {i} has no labels; name the labels when you read the block.")
     X = check_sequences(X)

@@ -9,10 +9,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mvdfq._engines.choice import engine_of
-from mvdfq._utils.errors import Sentence
+from mvdfq._utils.checks import is_number
+from mvdfq._utils.errors import ParameterError, Sentence, warn
 from mvdfq._utils.short import Short, counted
 from mvdfq.sequences import Sequences, check_sequences, offsets_of
-from mvdfq.sequences.check import as_array, refuse
+from mvdfq.sequences.check import TABLE, as_array, real, refuse
+from mvdfq.sequences.containers import is_table
 from mvdfq.sequences.sampling import frames_of, window_starts
 
 # The label of windows that are like no class.
@@ -121,6 +123,8 @@ def scanned(
     if getattr(clf, "source_", {}).get("strands") == "both":
         problem = "scan reads one strand, and the model was trained on both strands"
         raise ValueError(Sentence(problem, "; train a model with ", {"strands": "one"}, "."))
+    if unknown is not None and not (is_number(unknown) and 0 <= unknown <= 1):
+        raise ParameterError("unknown", f"must be a p value from 0 to 1, got {unknown!r}")
     rate = X.sampling_rate or clf.training_["sampling_rate"]
     median = max(int(clf.training_["median_length"]), 1)
     size = median if window is None else frames_of(window, rate, "window")
@@ -144,7 +148,7 @@ def warn_coarse(clf: Any, unknown: float | None) -> None:
     if unknown is not None and unknown < (least := 1 / (1 + n)) < 1:
         problem = f"no sequence can be unknown: with {n} held-out sequences, p values are "
         problem += f"{least:.3g} or more; train with more sequences, or pass "
-        warnings.warn(Sentence(problem, {"unknown": round(least + 5e-4, 3)}, "."), stacklevel=4)
+        warn(Sentence(problem, {"unknown": round(least + 5e-4, 3)}, "."))
 
 
 def _batches(X: Sequences, starts: np.ndarray, size: int) -> Iterator[Sequences]:
@@ -258,6 +262,8 @@ class Stream:
 
     def _checked(self, frames: Any) -> np.ndarray:
         n_channels = self._classifier.n_channels_in_
+        if is_table(frames):
+            raise ValueError(f"frames must be an array, got {TABLE[0]}; pass {TABLE[1]}.")
         frames = check_sequences([frames]).data if isinstance(frames, str) else as_array(frames, 0)
         if frames.ndim < 2 and (n_channels == 1 or frames.size == n_channels):
             frames = frames.reshape(n_channels, -1)
@@ -265,7 +271,7 @@ class Stream:
             problem = f"frames must have shape ({n_channels}, n_frames), got {frames.shape}"
             learned = counted(n_channels, "channel")
             raise ValueError(f"{problem}; the classifier was fitted on {learned}.")
-        frames = frames.astype(float)
+        frames = real(frames, 0).astype(float)
         refuse(np.isinf(frames), self._sequence(frames), "is infinite", "NaN marks a missing value")
         return frames
 

@@ -1,6 +1,6 @@
 """The choice of kernel, bins and other parameters by inner validation."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import wraps
 from typing import Any
 
@@ -72,6 +72,8 @@ class SequenceClassifierCV(CallbackSupportMixin, ClassifierMixin, BaseEstimator)
     @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Any:
         """Fit every candidate once and keep the best; arguments as in `SequenceClassifier.fit`."""
+        for name in [name for name in vars(self) if name.endswith("_")]:
+            delattr(self, name)  # if the new search breaks off, the last must not give labels
         start = SequenceClassifier(C="auto") if self.estimator is None else self.estimator
         results: dict[str, list[Any]] = {"params": [], "mean_test_score": [], "std_test_score": []}
         best: Any = None
@@ -101,7 +103,7 @@ class SequenceClassifierCV(CallbackSupportMixin, ClassifierMixin, BaseEstimator)
         candidates = []
         for grid in [grids] if isinstance(grids, Mapping) else grids:
             values = dict(grid)
-            if "C" in values:
+            if isinstance(values.get("C"), Iterable):
                 # fit itself compares all penalties on the one matrix
                 values["C"] = ["auto"] if "auto" in list(values["C"]) else [values["C"]]
             candidates += list(ParameterGrid(values))

@@ -3,21 +3,21 @@
 The classifier learns from the training part of each fold alone.
 """
 
-import warnings
 from collections.abc import Callable, Sequence
 from inspect import signature
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.utils import _safe_indexing, column_or_1d
 
 from mvdfq._utils.checks import check_entries
-from mvdfq._utils.errors import ParameterError, Sentence
+from mvdfq._utils.errors import ParameterError, Sentence, warn
 from mvdfq._utils.short import counted
 from mvdfq._utils.threads import Report
 from mvdfq.evaluation.protocols import can_be_apart, folds_of, shuffles, usual_protocol
 from mvdfq.evaluation.results import Evaluation, Fold, codes_of
-from mvdfq.terms.validation import check_groups
+from mvdfq.terms.validation import check_groups, check_targets
 
 # Name, seed, training indices and test indices of a fold.
 Cut = tuple[str, int, np.ndarray, np.ndarray]
@@ -86,9 +86,8 @@ def evaluate(
     >>> round(mvdfq.evaluate(mvdfq.SequenceClassifier(), X, y, protocol="3-fold").accuracy, 1) > 0.5
     True
     """
-    y = np.asarray(y)
-    check_entries(len(X), y=y, split=split, names=names if len(names) else None)
-    groups = check_groups(groups, len(y))
+    y, _, groups = check_targets(len(X), y, None, groups)
+    check_entries(len(X), split=split, names=names if len(names) else None)
     remarks: tuple[str, ...] = ()
     if protocol is None:
         protocol, remarks = usual_protocol(y, groups, split)
@@ -102,7 +101,7 @@ def evaluate(
     if positive is not None and (len(labels) != 2 or str(positive) not in map(str, labels)):
         problem = f"must be one of two classes, got {positive!r} of {labels[:20]}"
         raise ParameterError("positive", problem)
-    result = Evaluation(protocol, labels, [], groups, remarks, names, positive)
+    result = Evaluation(protocol, labels, [], groups, remarks, tuple(names), positive)
     takes_groups = "groups" in signature(estimator.fit).parameters
     if progress is not None:
         progress(0, len(cuts))
@@ -110,8 +109,8 @@ def evaluate(
         # inner folds hold the same groups apart as the outer folds, or C would be chosen on leaks
         inner = useful_groups(None if groups is None else groups[train], y[train])
         options = {} if inner is None or not takes_groups else {"groups": inner}
-        clf = clone(estimator).fit(_take(X, train), y[train], **options)
-        part = _take(X, test)
+        clf = clone(estimator).fit(_safe_indexing(X, train), y[train], **options)
+        part = _safe_indexing(X, test)
         judge = getattr(visit, "answers", answers)  # a recorder notes more in the same reading
         result.folds.append(Fold(name, seed, test, y[test], *judge(clf, part, labels)))
         if visit is not None:
@@ -159,11 +158,11 @@ def evaluate_fitted(clf: Any, X: Any, y: Any, groups: Any = None) -> Evaluation:
     >>> evaluate_fitted(clf, X[20:], y[20:]).accuracy > 0.5
     True
     """
-    y, classes = np.asarray(y), clf.classes_
+    y, classes = column_or_1d(y, warn=True), clf.classes_
     predicted, scores, chances = answers(clf, X, classes.tolist())
     check_entries(len(predicted), y=y)
     # a CSV file gives the class 1 as a number, a folder as text
-    if y.dtype.kind != classes.dtype.kind:
+    if (y.dtype.kind in "OU") != (classes.dtype.kind in "OU"):
         y, classes, predicted = y.astype(str), classes.astype(str), predicted.astype(str)
     new = sorted(set(y.tolist()) - set(classes.tolist()))
     labels = [*classes.tolist(), *new]
@@ -192,21 +191,17 @@ def _check_cuts(
     if lacking:
         where = f"The training part of {counted(len(lacking), 'fold')} (the first is {lacking[0]})"
         lost = f"{counted(n_wrong, 'prediction')} cannot be right"
-        warnings.warn(f"{where} lacks a class of the test part: {lost}.", stacklevel=3)
+        warn(f"{where} lacks a class of the test part: {lost}.")
     n_groups = 0 if groups is None else len(np.unique(groups))
     if mixed and n_groups > 1:
         text = f"{len(mixed)} of {n_groups} groups are both in the training part and in the test "
         text += "part of a fold: the accuracy may be lower for new groups"
         if can_be_apart(y, groups):
             text = Sentence(text, "; ", {"protocol": "group"}, " holds groups apart")
-        warnings.warn(Sentence(text, "."), stacklevel=3)
+        warn(Sentence(text, "."))
 
 
 def useful_groups(groups: np.ndarray | None, y: np.ndarray) -> np.ndarray | None:
     """Return the groups if inner folds can hold them apart, None otherwise."""
     groups = check_groups(groups, len(y))
     return groups if groups is not None and can_be_apart(y, groups) else None
-
-
-def _take(X: Any, indices: np.ndarray) -> Any:
-    return [X[i] for i in indices] if isinstance(X, list | tuple) else X[indices]

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -97,6 +98,8 @@ def measured(clf: Any, X: Any, y: Any, groups: Any, by: Any) -> Importance:
     """Return `SequenceClassifier.importance` of a fitted classifier."""
     names, shares = parts_of(clf.terms_, clf.channel_names, by)
     n = clf.n_channels_in_
+    if (X is None) != (y is None) or (X is None and groups is not None):
+        raise ValueError("importance takes X and y together, or neither; groups go with X and y.")
     if X is None and len(clf.lost_) and isinstance(by, str):
         losses = clf.lost_[:n] if by == "channels" else clf.lost_[n:]
         source = "training sequences that machines held out"
@@ -134,7 +137,7 @@ def parts_of(
     # channels in no group have no part; their evidence stays in the margins
     member = np.zeros((len(channels), len(by)))
     for k, given in enumerate(by.values()):
-        members = [given] if isinstance(given, str | int) else given
+        members = [given] if isinstance(given, str | Integral) else given
         member[[channel_index(channel, channels, "by") for channel in members], k] = 1
     return [str(name) for name in by], [rows @ member for rows in shares]
 

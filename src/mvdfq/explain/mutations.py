@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from mvdfq._utils.errors import ParameterError
 from mvdfq._utils.short import Short, counted
 from mvdfq.sequences import Sequences
 from mvdfq.sequences.containers import offsets_of
@@ -57,7 +58,7 @@ class Strand:
         if a < 0 or b > len(self.text) or held.upper() != change.ref.upper():
             wanted = f"position {a + 1} must hold {change.ref!r}"
             got = f"the string of {counted(len(self.text), 'letter')} holds {held!r} there"
-            raise ValueError(f"{wanted}, but {got}.")
+            raise ValueError(f"{wanted}, but {got}; positions count from 1 here.")
         return self.text[:a] + change.alt + self.text[b:]
 
     def collection(self, texts: Sequence[str]) -> Any:
@@ -135,11 +136,16 @@ class Mutations(Short):
         return letters, effects
 
 
-def substitutions(text: str, first: int = 0, last: int | None = None) -> list[Change]:
-    """Return every single substitution of a string, from position `first` to before `last`.
+def substitutions(text: str, region: Any = None) -> list[Change]:
+    """Return every single substitution of a string, or from its first to before its last position.
 
     Bases, residues, or the letters of `text` are put in; gaps and unknown letters stay.
     """
+    n, places = len(text), np.array([0, len(text)] if region is None else region)
+    is_pair = places.shape == (2,) and places.dtype.kind in "iu"
+    if not is_pair or (np.diff([0, *places, n]) < 0).any():
+        raise ParameterError("region", f"must be two rising positions, 0 to {n}, got {region!r}")
+    first, last = places.tolist()
     letters = set(text.upper()) - set("N-.*X")
     alphabets = (BASES, BASES), ("ACGU", "ACGU"), (RESIDUES, RESIDUES + "BZJUO")
     fitting = (known for known, allowed in alphabets if letters <= set(allowed))

@@ -1,6 +1,5 @@
 """The base class of kernel and features: reads sequences, freezes alphabets, checks options."""
 
-import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, Self
@@ -12,7 +11,7 @@ from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import check_is_fitted
 
 from mvdfq._utils.checks import check_choice, check_positive, check_whole
-from mvdfq._utils.errors import Sentence
+from mvdfq._utils.errors import Sentence, warn
 from mvdfq._utils.short import counted, listed
 from mvdfq.gram.plan import Plan
 from mvdfq.kernels import Kernel, Spectrum
@@ -177,10 +176,9 @@ class SequenceMap(TransformerMixin, BaseEstimator):
             return everything
         if constant.any() and self.constant_rows == "drop":
             problem = "hold at most one symbol in all training sequences and are left out"
-            hint = "constant_rows='keep' keeps such rows"
-            silent = "'ignore' leaves such rows out without a warning"
+            hint = "constant_rows='keep' keeps such rows, 'ignore' leaves such rows out in silence"
             rows = np.flatnonzero(constant).tolist()
-            warnings.warn(f"Rows {rows} {problem}; {hint}, {silent}.", stacklevel=5)
+            warn(f"Rows {rows} {problem}; {hint}.")
         return everything[~constant]
 
     def _in_use(self, collection: Ragged) -> Ragged:
@@ -206,7 +204,7 @@ def warn_wordless(own: np.ndarray) -> None:
     if empty.size:
         why = "(too short, or too many missing values); all kernel values of such a sequence are 0"
         where = listed(empty, "sequence")
-        warnings.warn(f"The kernel finds no word in {where} {why}.", stacklevel=5)
+        warn(f"The kernel finds no word in {where} {why}.")
 
 
 def are_letters(X: Any) -> bool:
@@ -250,7 +248,7 @@ def _check_options(estimator: SequenceMap, kernel: Kernel) -> None:
     if not kernel.is_definite:
         problem = f"{type(kernel).__name__} is not positive semi-definite"
         hint = "so an SVM may not reach its optimum; mvdfq.Mismatch is positive semi-definite"
-        warnings.warn(f"{problem}, {hint}.", stacklevel=5)
+        warn(f"{problem}, {hint}.")
 
 
 def _check_together(estimator: SequenceMap, kernel: Kernel) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from sklearn.utils import column_or_1d
 
 from mvdfq._utils.files import replace_file
 from mvdfq.classifier.estimator import SequenceClassifier
@@ -144,7 +145,7 @@ def report(
         raise TypeError(f"clf must be a SequenceClassifier, got {type(clf).__name__}.")
     if details != "all" and (not isinstance(details, int) or details < 1):
         raise ValueError(f"details must be a whole number above 0 or 'all', got {details!r}.")
-    X, y = check_sequences(X), np.asarray(y)
+    X, y = check_sequences(X), column_or_1d(y)
     rules = {"groups": groups, "split": split, "seeds": seeds, "protocol": protocol}
     is_fitted = hasattr(clf, "sum_") or hasattr(clf, "best_estimator_")
     if protocol is None and is_fitted:
@@ -187,7 +188,9 @@ def fitted_run(
 
     If `train` is given, `names` and `groups` begin with those of the training sequences.
     """
-    X, y = check_sequences(X), np.asarray(y)
+    X, y = check_sequences(X), column_or_1d(y)
+    if (y.dtype.kind in "OU") != (clf.classes_.dtype.kind in "OU"):
+        raise ValueError(f"y must hold labels like {clf.classes_[:3].tolist()}, got {y[:1]}.")
     n = 0 if train is None else len(train[0])
     if train is not None:
         X, y = check_sequences(train[0]).joined(X), np.concatenate([np.asarray(train[1]), y])

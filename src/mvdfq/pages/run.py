@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.utils import column_or_1d
 
 from mvdfq._engines.choice import engine_of
 from mvdfq._utils.threads import one_blas_thread
@@ -95,7 +96,7 @@ class Run:
         recorder: Recorder,
     ) -> None:
         self.estimator, self.evaluation, self.recorder = estimator, evaluation, recorder
-        self.X, self.y, all_folds = check_sequences(X), np.asarray(y), evaluation.folds
+        self.X, self.y, all_folds = check_sequences(X), column_or_1d(y), evaluation.folds
         X, self.groups = self.X, check_groups(groups, len(self.X))
         self.names = [*map(str, range(len(X)) if names is None else names)]
         if len(self.names) != len(X):

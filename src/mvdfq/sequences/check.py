@@ -1,7 +1,6 @@
 """Read what a user passes as a collection of sequences, or say what is wrong and where."""
 
 import re
-import warnings
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
@@ -13,12 +12,13 @@ import numpy as np
 from scipy.sparse import issparse
 
 from mvdfq._utils.checks import check_choice, is_number
-from mvdfq._utils.errors import ParameterError, Usual
+from mvdfq._utils.errors import ParameterError, Usual, warn
 from mvdfq._utils.short import counted
 from mvdfq.sequences.containers import Ragged, Sequences, is_table, offsets_of, unmasked
 
 SAME_LENGTH = "all rows of a sequence must have the same length."
 TIME_FIRST = "if time comes first in your arrays, read them with mvdfq.from_time_first."
+TABLE = "a table, whose time runs down", "table.to_numpy().T"
 # The ending of a file name.
 FILE = re.compile(r"\.[A-Za-z]\w{1,6}$")
 
@@ -72,6 +72,7 @@ def check_sequences(
     if isinstance(X, Ragged) and not isinstance(X, Sequences):
         problem = f"X must be sequences of numbers, got {type(X).__name__}"
         raise TypeError(f"{problem}; this step comes before the quantizer.")
+    given = X
     if is_table(X) or (isinstance(X, list | tuple) and X and all(map(is_table, X))):
         X = _read_tables(X)
     if not isinstance(X, Sequences):
@@ -79,7 +80,7 @@ def check_sequences(
     else:
         is_double = hasattr(X.held, "is_cuda") or X.data.dtype == float
         sequences = X if is_double else X.with_data(X.data.astype(float))
-    _check_channel_count(sequences, n_channels, X)
+    _check_channel_count(sequences, n_channels, given)
     if missing == "raise":
         refuse(np.isnan(sequences.data), sequences, "is missing (NaN)", 'pass missing="break"')
     if channel_names is None and sampling_rate is None:
@@ -101,7 +102,7 @@ def _read_tables(X: Any) -> Sequences:
     data = import_module("mvdfq.io.tables.long_tables").read_memory(X)
     for remark in data.remarks:
         if not isinstance(remark, Usual):
-            warnings.warn(f"X is a table: {remark}.", stacklevel=4)
+            warn(f"X is a table: {remark}.")
     return check_sequences(data.X)
 
 
@@ -110,7 +111,7 @@ def gather(X: Any, n_channels: int | None = None) -> list[Part]:
     if not isinstance(X, Iterable) and hasattr(X, "__array__"):
         X = np.asanyarray(X)
     check_collection(X)
-    if isinstance(X, np.ndarray) and X.dtype.kind not in "OU" and X.ndim not in (2, 3):
+    if isinstance(X, np.ndarray) and X.dtype.kind not in "OUST" and X.ndim not in (2, 3):
         wanted = "a list of (n_channels, n_timepoints) arrays, a 3-D array or a 2-D array"
         problem = f"X must be {wanted} of univariate sequences, got an array of shape {X.shape}"
         raise ValueError(f"{problem}; if X is one sequence, pass [X]. Reshape your data otherwise.")
@@ -122,10 +123,11 @@ def gather(X: Any, n_channels: int | None = None) -> list[Part]:
     if not parts:
         raise ValueError("X holds no sequences; pass at least one sequence.")
     _check_same_channels(parts)
+    if len(parts) > 1 and all(isinstance(x, str) and FILE.search(x) for x in X):
+        warn(f"X seems to hold names of files: {next(iter(X))!r}; mvdfq.io.read reads files.")
     # only a suspicion: short sequences of many channels exist
     if n_channels is None and all(0 < x.shape[1] < len(x) for x, _ in parts):
-        message = f"Every sequence has more channels than time points; {TIME_FIRST}"
-        warnings.warn(message, stacklevel=3)
+        warn(f"Every sequence has more channels than time points; {TIME_FIRST}")
     return parts
 
 
@@ -152,6 +154,10 @@ def one_sequence(x: Any, i: int) -> Part:
     """Return one sequence as a 2-D array of numbers, and which of its rows were letters."""
     if type(x).__module__.startswith("Bio."):  # a Seq, or the Seq of a SeqRecord
         x = str(getattr(x, "seq", x))
+    x = x.as_py() if hasattr(x, "as_py") else x  # pyarrow
+    if isinstance(x, bytes) or is_table(x):
+        kind, hint = ("bytes", "x.decode()") if isinstance(x, bytes) else TABLE
+        raise ValueError(f"Sequence {i} must be an array or a string, got {kind}; pass {hint}.")
     if isinstance(x, str):
         return _letters(x)[np.newaxis], (True,)
     if isinstance(x, list | tuple) and any(isinstance(row, str) for row in x):
@@ -163,7 +169,7 @@ def one_sequence(x: Any, i: int) -> Part:
     if x.ndim > 2:
         wanted = "shape (n_channels, n_timepoints) or be 1-D"
         raise ValueError(f"Sequence {i} must have {wanted}, got shape {x.shape}.")
-    return np.atleast_2d(_real(x, i)), (False,) * (len(x) if x.ndim == 2 else 1)
+    return np.atleast_2d(real(x, i)), (False,) * (len(x) if x.ndim == 2 else 1)
 
 
 def as_array(x: Any, i: int) -> np.ndarray:
@@ -176,7 +182,7 @@ def as_array(x: Any, i: int) -> np.ndarray:
         raise ValueError(f"Sequence {i} has rows of different lengths; {SAME_LENGTH}") from None
 
 
-def _real(x: np.ndarray, i: int) -> np.ndarray:
+def real(x: np.ndarray, i: int) -> np.ndarray:
     """Return the values as real numbers; None is a missing value, other objects are refused."""
     if x.dtype.kind in "biuf":
         return x
@@ -205,7 +211,7 @@ def _rows_with_letters(x: Sequence[Any], i: int) -> Part:
         problem = f"Sequence {i} is a list of strings of different lengths"
         hint = "mvdfq.from_long_table(categories=...) reads sequences of words"
         raise ValueError(f"{problem}; rows of letters must have the same length. {hint}.")
-    rows = [_letters(row) if isinstance(row, str) else _real(as_array(row, i), i) for row in x]
+    rows = [_letters(row) if isinstance(row, str) else real(as_array(row, i), i) for row in x]
     if any(row.shape != (rows[0].size,) for row in rows):
         shapes = f"with the shapes {[row.shape for row in rows]}; {SAME_LENGTH}"
         raise ValueError(f"Sequence {i} has rows of different lengths, {shapes}")
@@ -262,10 +268,12 @@ def refuse(bad: np.ndarray, sequences: Sequences, what: str, hint: str) -> None:
 
 def _check_channel_count(sequences: Sequences, n_channels: int | None, X: Any) -> None:
     if n_channels is not None and sequences.n_rows != n_channels:
-        hint = "; X holds letters." if sequences.symbolic_mask.all() else "."
-        if not isinstance(X, Ragged) and any(isinstance(x, str) and FILE.search(x) for x in X):
+        hint = "; X holds letters." if (is_text := sequences.symbolic_mask.all()) else "."
+        if is_table(X):
+            hint = "; if the table is one sequence with time down, pass [X]."
+        elif not isinstance(X, Ragged) and any(isinstance(x, str) and FILE.search(x) for x in X):
             hint = "; if X holds names of files, mvdfq.predict_files(model, X) reads the files."
-        if {*sequences.lengths.tolist()} == {n_channels}:
+        elif not is_text and {*sequences.lengths.tolist()} == {n_channels}:
             hint = f"; {TIME_FIRST}"
         got = counted(sequences.n_rows, "channel")
         raise ValueError(f"X has {got}, {n_channels} are expected{hint}")

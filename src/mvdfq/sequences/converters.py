@@ -78,7 +78,8 @@ def from_long_table(
     id : str, default="id"
         Column that says which sequence a line belongs to.
     time : str, default="time"
-        Column that orders the lines of a sequence: numbers or dates without missing values.
+        Column that orders the lines of a sequence: numbers or dates without missing values; dates
+        may be text such as ``"2024-05-31"`` or ``"09:30"``.
     channels : sequence of str, default=None
         Columns that become channels; by default all columns but `id`, `time`, `label` and `group`.
     label : str, default=None
@@ -128,6 +129,10 @@ def from_long_table(
         for line in np.flatnonzero(is_missing(columns[name])):
             problem = f"Column {name!r} has no value on line {line} (the first line is 0)"
             raise ValueError(f"{problem}; every line needs an id and a time.")
+    for text in columns[time].tolist() if columns[time].dtype.kind in "OU" else ():
+        if isinstance(text, str) and not re.match(r"\d{4}-\d\d|\d\d:\d\d", text):
+            problem = f"Column {time!r} must hold numbers or dates, got the text {text!r}"
+            raise ValueError(f"{problem}; texts are sorted by letters, '10' before '9'.")
     # by id, then by time: lines of a sequence may lie apart
     order = np.lexsort((columns[time], columns[id]))
     ids, starts = np.unique(columns[id][order], return_index=True)

@@ -1,6 +1,5 @@
 """Ranges, means and variances of channels: what is constant, the same or far outside."""
 
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -8,7 +7,7 @@ import numpy as np
 
 from mvdfq._engines.choice import on_card
 from mvdfq._utils.checks import ROUNDING
-from mvdfq._utils.errors import Sentence
+from mvdfq._utils.errors import Sentence, warn
 from mvdfq._utils.short import counted, some
 from mvdfq.sequences.containers import Sequences
 
@@ -87,7 +86,7 @@ def warn_constant(ranges: np.ndarray, names: Sequence[str]) -> None:
     constant = constant_channels(ranges)
     if constant.size:
         problem = f"The training sequences do not change in {_named(names, constant)}"
-        warnings.warn(f"{problem}; answers do not depend on a constant channel.", stacklevel=4)
+        warn(f"{problem}; answers do not depend on a constant channel.")
 
 
 def warn_outside(X: Sequences, ranges: np.ndarray, names: Sequence[str]) -> None:
@@ -111,7 +110,7 @@ def warn_outside(X: Sequences, ranges: np.ndarray, names: Sequence[str]) -> None
     )
     example = f"{names[first]!r} runs {here}, in training {usual}. Are the units the same?"
     where = _named(names, np.flatnonzero(outside))
-    warnings.warn(f"{problem}, in {where}: {example}", stacklevel=4)
+    warn(f"{problem}, in {where}: {example}")
 
 
 def warn_rate(X: Sequences, rate: float | None) -> None:
@@ -119,7 +118,7 @@ def warn_rate(X: Sequences, rate: float | None) -> None:
     if rate and X.sampling_rate and not 0.9 < X.sampling_rate / rate < 1.1:
         problem = f"X has {X.sampling_rate:g} frames per second, the training data have {rate:g}; "
         hint = {"resample": rate}, " reads tables at the rate of the training data."
-        warnings.warn(Sentence(problem, *hint), stacklevel=4)
+        warn(Sentence(problem, *hint))
 
 
 def _named(names: Sequence[str], channels: np.ndarray) -> str:

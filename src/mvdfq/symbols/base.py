@@ -3,7 +3,6 @@
 Quantizers make symbols with `encode_values`, `to_symbols` and `as_symbols`.
 """
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import prod
@@ -12,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from mvdfq._engines.choice import on_card, on_host
+from mvdfq._utils.errors import warn
 from mvdfq._utils.short import counted
 from mvdfq.frames.base import steps_of
 from mvdfq.sequences import Ragged, Sequences, gather, offsets_of
@@ -242,7 +242,7 @@ def warn_unseen(X: Any, read: list[Any]) -> None:
         problem = f"{counted(unseen.sum(), 'symbol')}{where} in {n} of "
         problem += f"{counted(len(symbols), 'sequence')} did not occur in training"
         hint = "Is this the kind of data that the classifier was trained on?"
-        warnings.warn(f"{problem}; the answer rests on the other symbols. {hint}", stacklevel=5)
+        warn(f"{problem}; the answer rests on the other symbols. {hint}")
         return
 
 

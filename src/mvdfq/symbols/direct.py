@@ -1,6 +1,5 @@
 """Direct feature quantization: every channel has its own bins."""
 
-import warnings
 from dataclasses import KW_ONLY, dataclass, field
 from typing import Any
 
@@ -8,6 +7,7 @@ import numpy as np
 
 from mvdfq._engines.row_loops import count_thresholds
 from mvdfq._utils.checks import check_choice, is_number
+from mvdfq._utils.errors import warn
 from mvdfq.frames.base import PerChannel, card_for, channel_index, channel_names
 from mvdfq.frames.learned import check_array, require
 from mvdfq.frames.linear import centred
@@ -259,7 +259,7 @@ class DirectQuantizer(PerChannel):
         if shares[j] > cut_off + MANY_OUTSIDE:
             values = f"{shares[j]:.0%} of the values of channel {channel_names(X)[j]}"
             hint = "check that training and new values have the same units"
-            warnings.warn(f"{values} lie outside the range learned in fit; {hint}.", stacklevel=4)
+            warn(f"{values} lie outside the range learned in fit; {hint}.")
 
     def _check_parameters(self) -> None:
         """Raise an error for wrong parameters, or parameters that do not go together."""

@@ -363,6 +363,23 @@ def test_a_missing_label_is_named(missing):
         SequenceClassifier("fast", cv=2).fit(X, y)
 
 
+def test_an_empty_label_is_missing_in_any_array():
+    X, y = np.random.default_rng(0).normal(size=(6, 1, 20)), np.array(list("ab") * 2 + ["", "a"])
+    for labels in (y, y.astype(object)):
+        with pytest.raises(ValueError, match="got '' for sequence 4; leave such sequences out"):
+            SequenceClassifier("fast", cv=2).fit(X, labels)
+
+
+def test_labels_may_be_objects_of_one_kind():
+    X, numbers = np.random.default_rng(0).normal(size=(6, 1, 20)), [0, 1] * 3
+    for kind in (int, bool, np.int8, float):
+        y = np.array([kind(label) for label in numbers], dtype=object)
+        assert SequenceClassifier("fast", cv=2).fit(X, y).classes_.tolist() == [0, 1]
+    mixed = np.array([0, "1"] * 3, dtype=object)
+    with pytest.raises(ValueError, match="y must hold words or numbers, got both"):
+        SequenceClassifier("fast", cv=2).fit(X, mixed)
+
+
 @pytest.mark.parametrize(
     ("options", "weight", "message"),
     [

@@ -2,6 +2,7 @@
 
 import threading
 import time
+import warnings
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -10,6 +11,7 @@ from threadpoolctl import threadpool_info
 
 import mvdfq
 from mvdfq import SequenceKernel, Spatial
+from mvdfq._utils.errors import quiet, warn
 from mvdfq._utils.threads import one_blas_thread, run_in_order
 
 pytestmark = pytest.mark.usefixtures("two_blas_threads")
@@ -110,3 +112,24 @@ def test_margins_do_not_depend_on_how_many_threads_share_the_sequences():
     alone = np.concatenate([table.margins(symbols[i : i + 1], 1) for i in range(len(X))])
     for n_jobs in (1, 2, 3, 5):
         assert table.margins(symbols, n_jobs).tobytes() == alone.tobytes()
+
+
+def test_warnings_are_left_out_in_one_thread_alone():
+    begun, done = threading.Event(), threading.Event()
+
+    def warned():
+        begun.wait()
+        with pytest.warns(UserWarning, match="seen here"):
+            warn("seen here")
+        done.set()
+
+    with ThreadPoolExecutor(1) as pool, quiet("seen"):
+        other = pool.submit(warned)
+        before = warnings.filters[:]
+        begun.set()
+        assert done.wait(10)
+        warn("seen nowhere")  # the tests make errors of warnings
+        other.result()
+    assert warnings.filters == before
+    with pytest.warns(UserWarning, match="other"), quiet("seen"):
+        warn("other words")

@@ -2,8 +2,13 @@
 
 import sys
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
+
+# How the warnings begin that are left out; None: all warnings are given.
+_QUIET: ContextVar[str | None] = ContextVar("quiet", default=None)
 
 
 def as_keyword(name: str, value: Any) -> str:
@@ -46,11 +51,26 @@ def written(pieces: list[Any], write: Callable[[str, Any], str]) -> str:
 
 def warn(text: str) -> None:
     """Warn at the line of the user: the first line outside of this package and scikit-learn."""
+    if (start := _QUIET.get()) is not None and text.startswith(start):
+        return
     frame: Any = sys._getframe()
     level = 0
     while frame and frame.f_globals.get("__name__", "").startswith(("mvdfq.", "sklearn.")):
         frame, level = frame.f_back, level + 1
     warnings.warn(text, stacklevel=level + 1)
+
+
+@contextmanager
+def quiet(start: str = "") -> Iterator[None]:
+    """Leave out the warnings of `warn` that begin so.
+
+    `warnings.catch_warnings` would change, and restore too late, the filters of other threads.
+    """
+    token = _QUIET.set(start)
+    try:
+        yield
+    finally:
+        _QUIET.reset(token)
 
 
 class HintedError(Exception):

@@ -1,8 +1,7 @@
 """SequenceClassifier: a sum of terms and support vector machines in one estimator."""
 
-import warnings
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import KW_ONLY, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -15,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from mvdfq._engines.choice import engine_of
 from mvdfq._utils.checks import check_whole, is_number
-from mvdfq._utils.errors import warn
+from mvdfq._utils.errors import quiet, warn
 from mvdfq._utils.progress import Progress
 from mvdfq._utils.short import bars, listed
 from mvdfq.classifier.choices import by_name, set_nested
@@ -591,9 +590,8 @@ class SequenceClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
             raise ValueError("mutate takes changes or a region, not both.")
         wanted = substitutions(strand.text, region) if changes is None else changes
         asked = [Change(*change) for change in wanted]
-        with warnings.catch_warnings():
-            if changes is None:  # the changed strings hold no new letters
-                warnings.simplefilter("ignore")
+        # substitutions put no new letters into the string
+        with quiet() if changes is None else nullcontext():
             value, effects = mutate(decide, strand, asked)
         return Mutations(strand.text, known[place], value, asked, effects)
 

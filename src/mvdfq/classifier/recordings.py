@@ -1,6 +1,5 @@
 """Long recordings: events in windows, and sequences that arrive a few frames at a time."""
 
-import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import groupby
@@ -10,7 +9,7 @@ import numpy as np
 
 from mvdfq._engines.choice import engine_of
 from mvdfq._utils.checks import is_number
-from mvdfq._utils.errors import ParameterError, Sentence, warn
+from mvdfq._utils.errors import ParameterError, Sentence, quiet, warn
 from mvdfq._utils.short import Short, counted
 from mvdfq.sequences import Sequences, check_sequences, offsets_of
 from mvdfq.sequences.check import TABLE, as_array, real, refuse
@@ -161,9 +160,8 @@ def _batches(X: Sequences, starts: np.ndarray, size: int) -> Iterator[Sequences]
 
 def _judged(clf: Any, X: Sequences, unknown: float | None) -> tuple[list[Any], np.ndarray, Any]:
     """Return labels, probabilities and p values of some windows."""
-    with warnings.catch_warnings(), engine_of(clf):
-        # the labels say which windows hold no known word
-        warnings.filterwarnings("ignore", message="No known word")
+    # the labels say which windows hold no known word
+    with quiet("No known word"), engine_of(clf):
         read = clf._read(X)
         decision, _, _, lost = clf._decide(read)
         p = None if unknown is None else clf._doubt(read, decision, lost)

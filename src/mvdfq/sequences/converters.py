@@ -4,7 +4,6 @@ Nothing is guessed.
 """
 
 import re
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -12,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from mvdfq._utils.errors import quiet
 from mvdfq.sequences.check import as_array, check_collection, check_sampling_rate, check_sequences
 from mvdfq.sequences.containers import Sequences, unmasked
 
@@ -152,7 +152,7 @@ def from_long_table(
 
 def channels_first(X: Sequence[np.ndarray], **options: Any) -> Sequences:
     """Check sequences without the warning that time may come first."""
-    with warnings.catch_warnings(action="ignore", category=UserWarning):
+    with quiet():
         return check_sequences(X, **options)
 
 

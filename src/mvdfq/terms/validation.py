@@ -283,12 +283,17 @@ def check_targets(
         if np.ma.is_masked(given):
             raise ValueError(f"{name} must have a value for every sequence, got masked values.")
     y = column_or_1d(y, warn=True)
-    # None or NaN among words is a missing label, not a class
-    labels = y.tolist() if y.dtype == object else []
+    # None, NaN and empty text among words are missing labels, not classes
+    labels = y.tolist() if y.dtype.kind in "OU" else []
     lacking = [i for i, label in enumerate(labels) if _is_missing(label)]
     if lacking:
-        got = f"got {y[lacking[0]]!r} for sequence {lacking[0]}; leave such sequences out"
+        got = f"got {labels[lacking[0]]!r} for sequence {lacking[0]}; leave such sequences out"
         raise ValueError(f"y must have a label for every sequence, {got}.")
+    are_words = {isinstance(label, str) for label in labels}
+    if len(are_words) > 1:
+        raise ValueError("y must hold words or numbers, got both; make all labels words.")
+    if False in are_words:  # scikit-learn refuses numbers in an array of objects
+        y = np.asarray(labels)
     assert_all_finite(y, input_name="y")
     check_classification_targets(y)
     if len(y) != n_sequences:

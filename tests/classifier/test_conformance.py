@@ -467,7 +467,10 @@ def test_classes_of_one_member_each_are_learned_but_not_validated():
     assert np.isnan(fitted.validation_score_)
     assert np.isnan(fitted.validation_std_)
     assert fitted.C_ == 10
-    with pytest.raises(ValueError, match="The search needs a class with two members"):
+    with (
+        pytest.raises(ValueError, match="The search needs a class with two members"),
+        pytest.warns(UserWarning, match="No sequence could be held out"),
+    ):
         SequenceClassifierCV(quick()).fit(X, y)
 
 

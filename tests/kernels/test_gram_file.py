@@ -115,6 +115,32 @@ def test_a_new_run_goes_on_where_the_last_run_stopped(n, tmp_path):
 
 
 @pytest.mark.filterwarnings("ignore:The kernel finds no word")
+def test_a_run_that_stopped_after_the_last_tile_ends(tmp_path, monkeypatch):
+    kernel, path = SequenceKernel(Spectrum(2), manifold=True), tmp_path / "K.npy"
+    expected = kernel.fit_transform(X)
+    with monkeypatch.context() as patch:
+        patch.setattr("mvdfq.gram.checkpoint.Unfinished.finish", lambda matrix: [].pop())
+        with pytest.raises(IndexError):
+            write_gram(kernel, X, path)
+    assert store_gram(kernel.fit(X), path) == (15, 15)
+    assert_array_equal(np.load(path), expected)
+    assert hidden(tmp_path) == []
+
+
+def test_an_interruption_does_not_change_the_last_bit(tmp_path):
+    """Few tiles alone would be cut into more pieces, whose sums are rounded otherwise."""
+    random = np.random.default_rng(0)
+    strings = ["".join(random.choice(list("ACDEFGHIK"), 60)) for _ in range(40)]
+    whole, path = tmp_path / "whole.npy", tmp_path / "K.npy"
+    kernel = SequenceKernel(mvdfq.Spatial(3, 1, 4), manifold=True, pyramid=3)
+    write_gram(kernel, strings, whole)
+    with pytest.raises(KeyboardInterrupt):
+        write_gram(kernel, strings, path, progress=stop_after(34))
+    assert store_gram(kernel.fit(strings), path).n_found == 34  # of 36
+    assert_array_equal(np.load(path), np.load(whole))
+
+
+@pytest.mark.filterwarnings("ignore:The kernel finds no word")
 def test_damaged_tiles_are_computed_again(tmp_path):
     kernel, path = SequenceKernel(Spectrum(2), manifold=True), tmp_path / "K.npy"
     expected = kernel.fit_transform(X)

@@ -109,7 +109,8 @@ def store_gram(
         matrix = Unfinished(output, _key(kernel, tiles, dtype), len(kernel.train_), np.dtype(dtype))
         try:
             todo = [tile for tile in tiles if (tile[0].start, tile[1].start) not in matrix.found]
-            for tile, part in _parts(kernel, todo, (budget, task_bytes), progress):
+            memory = budget, task_bytes
+            for tile, part in _parts(kernel, todo, memory, progress, len(tiles)):
                 matrix.write(tile, kernel, part)
         except BaseException:
             del matrix.values  # closes the map: another run can go on
@@ -121,13 +122,17 @@ def store_gram(
 
 
 def _parts(
-    kernel: SequenceKernel, tiles: list[Tile], memory: tuple[int, int], progress: Report | None
+    kernel: SequenceKernel,
+    tiles: list[Tile],
+    memory: tuple[int, int],
+    progress: Report | None,
+    n_tiles: int,
 ) -> Iterator[tuple[Tile, Gram]]:
     """Yield tiles with their sums; a card computes each tile as a matrix of its own."""
     train, plan, n_jobs = kernel.train_, kernel.plan_, kernel.n_jobs
     if current_engine().name != "gpu":
         zeros = lambda tile: np.zeros([cut.stop - cut.start for cut in tile])  # noqa: E731
-        yield from compute_tiles(train, None, plan, tiles, zeros, memory, n_jobs, progress)
+        yield from compute_tiles(train, None, plan, tiles, zeros, memory, n_jobs, progress, n_tiles)
         return
     for done, (rows, columns) in enumerate(tiles, start=1):
         right, limit = None if rows == columns else train[columns], kernel.memory_limit

@@ -85,8 +85,12 @@ def compute_tiles(
     memory: tuple[int, int],
     n_jobs: int | None = None,
     progress: Report | None = None,
+    n_tiles: int = 0,
 ) -> Iterator[tuple[Tile, Gram]]:
     """Yield every tile with its part of the matrix, in the order of `tiles`.
+
+    `n_tiles` is the number of tiles of the whole matrix, if `tiles` are only those that are left:
+    sums run in the same order whether or not a computation was interrupted.
 
     A cluster or the threads of this machine compute them; callers ask a card themselves. `zeros`
     gives the array of zeros that the values of a tile are added to. A tile of one block
@@ -106,7 +110,7 @@ def compute_tiles(
     workers = max(1, min(n_threads(n_jobs), budget // task_bytes))
     # half of the rest, since results wait for their turn and the needs are estimates
     kept = KeptCounts(max(0, budget - (workers + 1) * task_bytes) // 2)
-    pieces = list(_pieces(plan, len(tiles)))
+    pieces = list(_pieces(plan, n_tiles or len(tiles)))
     jobs = ((tile, *piece) for tile in tiles for piece in pieces)
     running = run_in_order(lambda job: _run(job, left, right, plan, kept), jobs, workers)
     with closing(running):  # Ctrl-C must end the threads, even if a traceback keeps the generator

@@ -270,6 +270,18 @@ def is_given(word: str) -> bool:
     return word.lower() not in MISSING
 
 
+def blanked(cells: Any, missing: Collection[Any]) -> Any:
+    """Return cells with nothing in place of what the user calls missing, such as -999."""
+    if not (words := {*map(str, missing)}):
+        return cells
+    lost = {float(word) for word in words if is_number(word)}
+    if isinstance(cells, np.ndarray):
+        return np.where(np.isin(cells, list(lost)), np.nan, cells)
+    known = {cell: cell in words or (is_number(str(cell)) and float(cell) in lost)
+             for cell in set(cells)}  # fmt: skip
+    return ["" if known[cell] else cell for cell in cells]
+
+
 def is_number(cell: str) -> bool:
     """Is the cell a finite number, as `read_float` reads it?"""
     try:

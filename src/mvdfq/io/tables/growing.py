@@ -19,6 +19,7 @@ from mvdfq.io.tables.csv_tables import (
     ALMOST,
     LOOK,
     Commas,
+    blanked,
     floats,
     is_given,
     is_number,
@@ -118,7 +119,7 @@ class Growing:
         kept |= {"id": ids, "line": np.array(lines)}
         kept["time"] = self._each(moments, times, clock, cell_places)
         for name in self.channels:
-            column: Any = self._given(cells[f":{name}"])
+            column: Any = blanked(cells[f":{name}"], self.columns.missing)
             reader: Any = floats
             if self._holds_text(name, column):
                 reader = partial(self._states, name)
@@ -134,17 +135,6 @@ class Growing:
             self.n_runs += key != self.last
             self.last = key
             yield " ".join([*key, str(self.n_runs)])
-
-    def _given(self, cells: Any) -> Any:
-        """Return cells with nothing in place of what the user calls missing."""
-        if not (words := {str(word) for word in self.columns.missing}):
-            return cells
-        lost = {float(word) for word in words if is_number(word)}
-        if isinstance(cells, np.ndarray):
-            return np.where(np.isin(cells, list(lost)), np.nan, cells)
-        known = {cell: cell in words or (is_number(cell) and float(cell) in lost)
-                 for cell in set(cells)}  # fmt: skip
-        return ["" if known[cell] else cell for cell in cells]
 
     def _each(self, read: Any, cells: Any, name: str, cell_places: Sequence[tuple]) -> np.ndarray:
         """Read a column; if that fails, read cell by cell, to name the bad cell."""

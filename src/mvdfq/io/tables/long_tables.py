@@ -18,8 +18,7 @@ from mvdfq.io.tables.column_roles import Columns, Roles, how_to_name, known_plac
 from mvdfq.io.tables.csv_tables import CHUNK, LOOK, METADATA, Batch, table_of
 from mvdfq.io.tables.growing import Growing
 from mvdfq.io.tables.layouts import layout_of
-from mvdfq.io.tables.letter_rows import read_letters
-from mvdfq.io.tables.series_rows import read_wide
+from mvdfq.io.tables.series_rows import read_letters, read_wide
 from mvdfq.sequences.containers import is_table
 from mvdfq.sequences.converters import TableColumns, channels_first, columns_of, is_missing
 

@@ -156,9 +156,9 @@ class Source:
                 raise
             self.fail(str(error))  # a sentence keeps its parameters
 
-    def skip(self, problem: str, hint: str = "") -> None:
-        """Leave out one series if the user asked for that; otherwise raise."""
-        self.leave_out(ReadError(self.path, problem, hint))
+    def skip(self, problem: str, hint: str = "", path: str | Path = "") -> None:
+        """Leave out one series, or one file, if the user asked for that; otherwise raise."""
+        self.leave_out(ReadError(path or self.path, problem, hint))
 
     def leave_out(self, error: ReadError) -> None:
         """Note why one series is left out if the user asked for that; otherwise raise."""

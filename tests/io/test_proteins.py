@@ -345,7 +345,7 @@ def test_tasks_need_all_their_sequences():
 def test_reverse_complement_worked_by_hand():
     assert reverse_complement("AACGTRYKMBVDHNSWX-.") == ".-XWSNDHBVKMRYACGTT"
     assert reverse_complement("aUg", alphabet="rna") == "cAu"
-    with pytest.raises(ValueError, match="'U' at position 2 is not a letter of 'dna'"):
+    with pytest.raises(ValueError, match="'U' at position 2 is not in 'dna'; letters are"):
         reverse_complement("AUG")
     with pytest.raises(ValueError, match="alphabet must be"):
         reverse_complement("A", alphabet="protein")

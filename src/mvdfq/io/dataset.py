@@ -181,6 +181,7 @@ def gather(
     rows: Iterable[tuple[int, Row]],
     read: Callable[[Row], Case],
     collect: Collect = channels_first,
+    row_name: str = "line",
 ) -> Dataset:
     """Read one sequence per numbered row; a row that raises a ValueError is skipped, or fails."""
     cases: list[Case] = []
@@ -196,7 +197,7 @@ def gather(
         except ReadError as error:  # names its place
             source.leave_out(error)
         except ValueError as error:
-            source.skip(Sentence(f"line {line}: ", str(error)))
+            source.skip(Sentence(f"{row_name} {line}: ", str(error)))
     if not count:
         source.fail("the file holds no sequences after its header")
     if not cases:

@@ -125,7 +125,7 @@ def is_fasta(glimpse: Glimpse) -> bool:
     if not lines or not lines[0].strip("> \t") or not lines[0].startswith(">"):
         return False
     first = next((line for line in lines if not line.startswith(">")), "")
-    return bool(first) and stranger(first.replace(" ", ""), "protein") is None
+    return bool(first) and not stranger(first.replace(" ", ""), "protein")
 
 
 def read_fasta(

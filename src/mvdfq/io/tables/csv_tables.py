@@ -31,7 +31,7 @@ LOOK = 100
 DECIMAL_COMMA = re.compile(r"[-+]?(?:\d{1,3}(?:\.\d{3})++|\d*+),\d++(?:[eE][-+]?\d++)?")
 # The comma in 1,234 may separate thousands; in 0,234 and 1234,567 it does not.
 THOUSANDS = re.compile(r"[-+]?[1-9]\d{0,2},\d{3}")
-UNITS = KNOWN["units"]  # in seconds
+UNITS = {name: seconds for seconds, *names in KNOWN["units"] for name in names}
 # A unit in brackets, as a row of units below the header has it.
 UNIT = re.compile(r"[\[(][^\])]{1,20}[\])]")
 # 1%, 20 °C, $3, 1 234, 1'234, 1,234,567 and 9.81 m/s: meant as numbers, but not numbers; 5 kg may

@@ -13,13 +13,7 @@ from mvdfq._utils.short import counted, some
 from mvdfq.io.dataset import Case, Dataset, Strings, gather, read_header
 from mvdfq.io.letters.residues import both_strands, clean
 from mvdfq.io.source import Source
-from mvdfq.io.tables.column_roles import (
-    Columns,
-    counts_rows,
-    how_to_name,
-    is_index,
-    named_place,
-)
+from mvdfq.io.tables.column_roles import Columns, counts_rows, how_to_name, is_index, named_place
 from mvdfq.io.tables.csv_tables import (
     Commas,
     Names,

@@ -98,7 +98,7 @@ def test_bad_records_are_skipped_when_asked(tmp_path):
         next(part for part in ("is empty", "'?' at position 2") if part in str(e))
         for e in data.skipped
     ]
-    refused("no sequence can be read", read_fasta, write(tmp_path, ">b\n"), skip_bad=True)
+    refused("only 0 of 1 sequences can be read", read_fasta, write(tmp_path, ">b\n"), skip_bad=True)
 
 
 def test_old_headers_of_other_encodings_do_no_harm(tmp_path):

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from mvdfq._utils.checks import check_choice
-from mvdfq.io.dataset import Case, Dataset, dataset_of
+from mvdfq.io.dataset import Case, Dataset, check_kept, dataset_of
 from mvdfq.io.letters.residues import AMINO_ACIDS, matrix_values
 from mvdfq.io.source import PACKED_END, Glimpse, ReadError, Source, files_in, read_lines
 from mvdfq.io.tables.csv_tables import read_float
@@ -47,7 +47,7 @@ def read(source: Source, profile_values: str = "log-odds") -> Dataset:
         cases += [Case(profile.values, folder, only or str(profile.name)) for profile in profiles]
         kinds[kind] = file
     if not cases:
-        source.fail("no profile can be read", f"the first problem: {source.skipped[0].problem}")
+        check_kept(source.path, 0, source.skipped)
     if len(kinds) > 1:
         formats = " and ".join(f"{kind} ({file.name})" for kind, file in kinds.items())
         source.fail(f"profiles of several formats: {formats}", "read one format at a time")

@@ -17,7 +17,7 @@ from mvdfq._utils.errors import Sentence
 from mvdfq._utils.short import counted, some
 from mvdfq._utils.threads import Report, in_processes, n_threads, one_blas_thread
 from mvdfq.io import inspection
-from mvdfq.io.dataset import Case, Dataset, dataset_of
+from mvdfq.io.dataset import Case, Dataset, check_kept, dataset_of
 from mvdfq.io.labelling import Elsewhere, person_remarks
 from mvdfq.io.sound import decoding
 from mvdfq.io.sound.decoding import Header, shown
@@ -57,9 +57,8 @@ def read(source: Source, recipe: Any = None, silence: Any = None, n_jobs: Any = 
             source.tell(i + 1, len(listing))
     if store is not None:
         store.trim(size_limit())
-    if not features and source.skipped:
-        source.fail(f"no file can be read; the first problem is {source.skipped[0]}")
     if not features:
+        check_kept(source.path, 0, source.skipped)
         source.fail("holds no sound files", decoding.READABLE)
     offsets = offsets_of(rows.shape[1] for rows in features.values())
     frames = np.concatenate([*features.values()], axis=1)

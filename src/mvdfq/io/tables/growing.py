@@ -12,7 +12,7 @@ import numpy as np
 
 from mvdfq._utils.errors import Sentence, Usual
 from mvdfq._utils.short import counted, some
-from mvdfq.io.dataset import Dataset
+from mvdfq.io.dataset import Dataset, check_kept
 from mvdfq.io.source import ReadError, Source
 from mvdfq.io.tables.column_roles import Columns, Roles, has_unit_of_time
 from mvdfq.io.tables.csv_tables import (
@@ -204,7 +204,7 @@ class Growing:
             kept = ~np.isin(table["id"], list(self.bad))
             table = {key: values[kept] for key, values in table.items()}
         if not table["id"].size:
-            self.source.fail("no series that can be read", str(next(iter(self.bad.values()), "")))
+            check_kept(self.source.path, 0, [*self.bad.values()])
         ids, starts = np.unique(table["id"], return_index=True)
         self._judge(table, starts)
         rows = np.array([table[f":{name}"] for name in self.channels])

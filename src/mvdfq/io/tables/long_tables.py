@@ -12,7 +12,7 @@ import numpy as np
 
 from mvdfq._utils.errors import Sentence
 from mvdfq._utils.short import counted, some
-from mvdfq.io.dataset import Case, Dataset, gather
+from mvdfq.io.dataset import Case, Dataset, check_kept, gather
 from mvdfq.io.source import PACKED_END, ReadError, Source, files_in
 from mvdfq.io.tables.column_roles import Columns, Roles, how_to_name, known_places
 from mvdfq.io.tables.csv_tables import CHUNK, LOOK, METADATA, Batch, table_of
@@ -294,7 +294,7 @@ def series_dataset(source: Source, columns: Columns, tables: Sequence[Series]) -
             growing.spoil(sequence, error.problem, error.hint)
         source.tell(i + 1, len(tables))
     if not growing.chunks:
-        source.fail("no file that can be read", str(next(iter(growing.bad.values()))))
+        check_kept(source.path, 0, [*growing.bad.values()])
     return growing.dataset()
 
 

@@ -15,7 +15,7 @@ from mvdfq._utils.errors import Sentence
 from mvdfq._utils.short import counted, some
 from mvdfq.io.dataset import Dataset
 from mvdfq.io.source import KNOWN, PACKED_END, ReadError, Source, compiled
-from mvdfq.io.tables.column_roles import NAMES, Columns, known_places
+from mvdfq.io.tables.column_roles import NAMES, Columns, how_to_name, known_places
 from mvdfq.io.tables.csv_tables import MARKS, is_value, rows_of
 
 Found = list[str | None]
@@ -154,8 +154,7 @@ class Elsewhere:
         unused = [i for i in range(len(shown)) if i != key and i not in places.values()]
         if "label" not in places:
             if len(unused) != 1:
-                names = f" names one of {some(header or [str(i) for i in unused])}"
-                hint = Sentence({"label": "NAME"}, names)
+                hint = how_to_name("label", header or [str(i) for i in unused])
                 where.fail("it is not clear which column holds the labels", hint)
             places = {"label": unused[0], **places}
         seen: dict[str, list[str]] = {}

@@ -77,8 +77,8 @@ def check_inside(path: Path, folder: str | Path) -> None:
 
 
 def files_in(folder: Path, ending: re.Pattern[str] = re.compile("")) -> list[Path]:
-    """Return the files below a folder whose names end so, in order, without hidden files."""
-    files = []
+    """Return the files below a folder whose names end so, without hidden files; or the file."""
+    files = [] if folder.is_dir() else [folder]
     for path in sorted(folder.rglob("*")):
         name = path.relative_to(folder).as_posix()
         is_wanted = ending.search(name) and not re.search(r"(^|/)\.", name)

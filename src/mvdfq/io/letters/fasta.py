@@ -273,12 +273,10 @@ def _finder(source: Source, pattern: str | int | None, what: str) -> Callable[[R
 
 def read(source: Source, **options: Any) -> Dataset:
     """Read a file, several files or a folder; without other labels, files are classes."""
-    files = list(source.files) or [source.path]
-    if source.path.is_dir():
-        listed = files_in(source.path)
-        files = [file for file in listed if is_fasta(Glimpse(file))]
-        for file in (file for file in listed if file not in files):
-            source.remark(f"passed over a file without sequences: {file.name}")
+    listed = list(source.files) or files_in(source.path)
+    files = [file for file in listed if not source.path.is_dir() or is_fasta(Glimpse(file))]
+    for file in (file for file in listed if file not in files):
+        source.remark(f"passed over a file without sequences: {file.name}")
     parts = [read_fasta(file, skip_bad=source.skip_bad, **options) for file in files]
     if len(parts) == 1:
         return parts[0]

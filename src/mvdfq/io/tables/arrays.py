@@ -29,8 +29,6 @@ MARK = "mvdfq_series"
 VALUES = ["x", "data", "values"]
 LENGTHS = ["lengths", "length", "len"]
 COLUMNS = {"y": LABELS, "names": ["names", "ids", "name", "id"], "groups": ["groups", "group"]}
-# Our own names.
-OWN = {key: [key] for key in ("y", "names", "groups", "split")}
 Arrays = Mapping[str, Any]
 
 
@@ -133,7 +131,8 @@ def _own(source: Source, arrays: Arrays, named: Arrays) -> Dataset:
             sampling_rate=arrays["sampling_rate"].tolist() if "sampling_rate" in arrays else None,
         )
         refuse(np.isinf(X.data), X, "is infinite", "NaN marks a missing value")
-    return _dataset(source, arrays, X, OWN | _asked(source, arrays, named))
+    columns = COLUMNS | {"split": ["split"]} | _asked(source, arrays, named)
+    return _dataset(source, arrays, X, columns)
 
 
 def _asked(source: Source, arrays: Arrays, named: Arrays) -> dict[str, list[str]]:

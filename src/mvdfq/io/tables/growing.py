@@ -62,7 +62,7 @@ class Growing:
     source: Source
     columns: Columns
     # Of the first file, if there are several.
-    roles: Roles | None = None
+    roles: Roles = field(default_factory=lambda: Roles((), {}, ()))
     # Words of each kind and their codes, in order of appearance.
     words: dict[str, dict[str, int]] = field(default_factory=dict)
     chunks: dict[str, list[np.ndarray]] = field(default_factory=dict)
@@ -83,7 +83,7 @@ class Growing:
     @property
     def channels(self) -> list[str]:
         """The names of the channels."""
-        return [] if self.roles is None else self.roles.names
+        return self.roles.names
 
     def spoil(self, sequence: Any, problem: str, hint: str = "") -> None:
         """Note what is wrong with the sequence of this code, once; or raise."""
@@ -262,7 +262,6 @@ class Growing:
 
     def _judge(self, table: dict[str, np.ndarray], starts: np.ndarray) -> None:
         """Look for channels that tell the class or the time, and say what was taken as what."""
-        assert self.roles is not None  # there are rows
         words = sorted(name for name, is_text in self.is_text.items() if is_text)
         remarks: list[str] = []
         still: dict[str, np.ndarray] = {}
@@ -293,7 +292,6 @@ class Growing:
 
     def _find_clock(self, table: Any, starts: np.ndarray, words: Sequence[str]) -> list[str]:
         """Take a column that rises in every sequence as the time, or ask; return what to say."""
-        assert self.roles is not None
         roles, is_even = self.roles, {}  # the steps of a clock are alike
         remarks: list[str] = []
         for name in (name for name in self.channels if name not in words):

@@ -309,7 +309,7 @@ def _roles(growing: Growing, file: Source, table: Any, facts: Mapping[str, str])
         name = table.header[roles.places["label"]]
         file.fail(f"line 1: a column {name!r} within one series", hint)
     _check_channels(file, roles, growing.columns)
-    if growing.roles is None:
+    if not growing.channels:  # of the first file
         growing.roles, growing.is_named = roles, table.is_named
     channels = growing.channels
     if set(roles.names) != set(channels) or table.is_named != growing.is_named:

@@ -220,10 +220,10 @@ def test_plain_arff(write):
         ("4,5,6','sit", "4,x,6','sit", "line 10: channel 2: value 2 is 'x', not a number"),
         (r"\n4,5,6" + '",up', '",up', "line 12: 1 channel, expected 2"),
         ('",up', '",?', "line 12: the label is missing"),
-        ('",up', '"', "line 12: 1 value, expected 2"),
+        ('",up', '"', "line 12: 1 cell, the header has 2"),
         ('",up', ",up", "line 12: a quote is not closed"),
         ('"1.5', '{0 "1.5', "line 12: a quote is not closed"),
-        ("@end bag\n", "", "line 9: 2 values, expected 1"),
+        ("@end bag\n", "", "line 9: 2 cells, the header has 1"),
         ("@data", "@dat", "line 9: '@dat' is not an attribute"),
     ],
 )

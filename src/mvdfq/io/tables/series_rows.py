@@ -3,7 +3,6 @@
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -225,25 +224,22 @@ class _Header:
 
 
 def read_arff(source: Source, label: str | int | None = "label") -> Dataset:
-    """Read an .arff file: besides the label, one relational attribute or numeric attributes."""
+    """Read an .arff file: the label, and one relational attribute or numbers; `id` holds names."""
     lines, header = source.content(comments="%"), _Header()
     read_header(source, lines, header.note)
-    place = header.label_place(source, label)
-    return gather(source, lines, partial(_arff_case, header.names, place))
+    places = {"id": header.names.index("id")} if "id" in header.names else {}
+    if (place := header.label_place(source, label)) is not None:
+        places["label"] = place
 
+    def read_line(line: str) -> Case:
+        cells = _cells(line)
+        known = _known(cells, header.names, places)
+        values = [cell for i, cell in enumerate(cells) if i not in places.values()]
+        # the rows of a relational value are channels
+        rows = ",".join(values).strip("\n").split("\n")
+        return Case(channel_values(rows), *map(known.get, ABOUT))
 
-def _arff_case(names: list[str], place: int | None, line: str) -> Case:
-    """Read the values, the label and the name of one line; an attribute `id` holds names."""
-    cells = _cells(line)
-    if len(cells) != len(names):
-        raise ValueError(f"{counted(len(cells), 'value')}, expected {len(names)}")
-    label = None if place is None else cells[place]
-    if label is not None and not is_given(label):
-        raise ValueError("the label is missing")
-    values = [cell for i, cell in enumerate(cells) if i != place and names[i] != "id"]
-    id = cells[names.index("id")] if "id" in names else None
-    # the rows of a relational value are channels
-    return Case(channel_values(",".join(values).strip("\n").split("\n")), label, id)
+    return gather(source, lines, read_line)
 
 
 def _cells(line: str) -> list[str]:

@@ -209,7 +209,7 @@ def test_plain_arff(write):
     named = read(write(named.replace("1,2,x", "77,1,2,x")))
     assert same(named.X, [np.array([[1.0, 2]])])  # the number of a series is not a value
     assert named.names == ["77"]
-    refused(write(PLAIN_ARFF), "no attribute 'speaker'", label="speaker")
+    refused(write(PLAIN_ARFF), "no column 'speaker'; label=NAME names", label="speaker")
     refused(write(PLAIN_ARFF), "line 6: channel 1: value 3 is 'x', not a number", label="none")
 
 
@@ -245,7 +245,7 @@ def test_broken_arff(write, old, new, match):
 def test_arff_with_many_spaces_is_refused_at_once(write, line):
     text = ARFF.replace("@data", "@data\n" + line) if line[0] != "@" else line + "\n" + ARFF
     begin = perf_counter()
-    refused(write(text, "toy.arff"), "line |no attribute")
+    refused(write(text, "toy.arff"), "line |no column")
     assert perf_counter() - begin < 2
 
 
@@ -508,9 +508,9 @@ def test_broken_long(write, old, new, match):
 
 
 def test_long_needs_its_columns(write):
-    refused(write(LONG), "line 1: no column 'who'; id=NAME names one of 'id', 'time'", id="who")
+    refused(write(LONG), "no column 'who'; id=NAME names one of 'id', 'time'", id="who")
     refused(write("time,x\n0,1\n"), "line 1: no column of ids; id=NAME names", format="long-csv")
-    refused(write(LONG), "line 1: no column 'kind'", label="kind")
+    refused(write(LONG), "no column 'kind'", label="kind")
     refused(write("id,time,label\na,0,b\n"), "no column besides id, time, label and group")
     refused(write(LONG.replace("b,0", ",0")), "line 4: no id", skip_bad=True)
 

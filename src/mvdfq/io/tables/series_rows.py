@@ -212,15 +212,9 @@ class _Header:
 
     def label_place(self, source: Source, label: str | int | None) -> int | None:
         """Return the column of labels: the user's choice, or the only nominal attribute."""
-        if isinstance(label, int) and -len(self.names) <= label < len(self.names):
-            return range(len(self.names))[label]
-        if label in self.names:
-            return self.names.index(str(label))
-        if label == "label" and len(self.nominal) == 1:
-            return self.nominal[0]
-        if label is not None and (label != "label" or self.nominal):
-            source.fail(f"no attribute {label!r}", how_to_name("label", self.names))
-        return None
+        if label == "label" and "label" not in self.names and len(self.nominal) < 2:
+            return next(iter(self.nominal), None)
+        return None if label is None else named_place(source, "label", label, self.names)
 
 
 def read_arff(source: Source, label: str | int | None = "label") -> Dataset:

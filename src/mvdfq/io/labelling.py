@@ -92,7 +92,7 @@ class Elsewhere:
         columns = [*zip_longest(*(row for _, row in rows_of(source, marks)), fillvalue="")]
         rows = [list(row) for row in zip(*columns, strict=True)]
         kinds = ("file_name", "id", "label")
-        named = any(any(True for _ in known_places(kind, rows[0])) for kind in kinds if rows)
+        named = any([*known_places(kind, rows[0])] for kind in kinds if rows)
         for name, *below in columns:
             named |= bool(below) and not is_value(name) and all(map(is_value, below))
         return (rows[0], rows[1:]) if named else ([], rows)

@@ -278,8 +278,10 @@ def read(source: Source, **options: Any) -> Dataset:
     for file in (file for file in listed if file not in files):
         source.remark(f"passed over a file without sequences: {file.name}")
     parts = [read_fasta(file, skip_bad=source.skip_bad, **options) for file in files]
+    if not parts:
+        source.fail("no file of sequences in the folder")
     if len(parts) == 1:
-        return parts[0]
+        return replace(parts[0], remarks=(*source.remarks, *parts[0].remarks))
     if all(part.y is None for part in parts):
         root, classes = source.path, [Source(file).stem for file in files]
         if root.is_dir() and all(file.parent != root for file in files):

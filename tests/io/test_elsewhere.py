@@ -65,7 +65,14 @@ def test_folders_of_fasta_files(tmp_path):
     data = read(tmp_path / "flat")
     assert data.y.tolist() == ["x", "x", "y", "y", "z", "z"]
     assert data.names == ["x0", "x1", "y0", "y1", "z0", "z1"]
-    assert "passed over a file without sequences: notes.txt" in data.remarks
+    said = "passed over a file without sequences: notes.txt"
+    assert said in data.remarks
+    for name in "xy":
+        (tmp_path / f"flat/{name}.fa").unlink()
+    assert said in read(tmp_path / "flat").remarks
+    (tmp_path / "flat/z.fa").unlink()
+    with pytest.raises(ReadError, match="no file of sequences in the folder"):
+        read(tmp_path / "flat", "fasta")
 
 
 @pytest.mark.slow

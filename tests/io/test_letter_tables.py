@@ -78,7 +78,7 @@ def test_tables_in_memory_and_in_other_files(tmp_path):
 def test_bad_letters_are_named(tmp_path):
     path = tmp_path / "a.csv"
     text = TABLE.to_csv(index=False)
-    for cell, problem in [("AC1GT", "'1' at position 3"), ("", "the letters or the label are")]:
+    for cell, problem in [("AC1GT", "'1' at position 3"), ("", "the letters are missing")]:
         path.write_text(text + f"p12,{cell},a\n")
         with pytest.raises(ReadError, match=f"line 14: {problem}"):
             read(path, "letters-csv")

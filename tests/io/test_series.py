@@ -209,7 +209,7 @@ def test_plain_arff(write):
     named = read(write(named.replace("1,2,x", "77,1,2,x")))
     assert same(named.X, [np.array([[1.0, 2]])])  # the number of a series is not a value
     assert named.names == ["77"]
-    refused(write(PLAIN_ARFF), "no attribute 'speaker'", label="speaker")
+    refused(write(PLAIN_ARFF), "no column 'speaker'; label=NAME names", label="speaker")
     refused(write(PLAIN_ARFF), "line 6: channel 1: value 3 is 'x', not a number", label="none")
 
 
@@ -220,10 +220,10 @@ def test_plain_arff(write):
         ("4,5,6','sit", "4,x,6','sit", "line 10: channel 2: value 2 is 'x', not a number"),
         (r"\n4,5,6" + '",up', '",up', "line 12: 1 channel, expected 2"),
         ('",up', '",?', "line 12: the label is missing"),
-        ('",up', '"', "line 12: 1 value, expected 2"),
+        ('",up', '"', "line 12: 1 cell, the header has 2"),
         ('",up', ",up", "line 12: a quote is not closed"),
         ('"1.5', '{0 "1.5', "line 12: a quote is not closed"),
-        ("@end bag\n", "", "line 9: 2 values, expected 1"),
+        ("@end bag\n", "", "line 9: 2 cells, the header has 1"),
         ("@data", "@dat", "line 9: '@dat' is not an attribute"),
     ],
 )
@@ -245,7 +245,7 @@ def test_broken_arff(write, old, new, match):
 def test_arff_with_many_spaces_is_refused_at_once(write, line):
     text = ARFF.replace("@data", "@data\n" + line) if line[0] != "@" else line + "\n" + ARFF
     begin = perf_counter()
-    refused(write(text, "toy.arff"), "line |no attribute")
+    refused(write(text, "toy.arff"), "line |no column")
     assert perf_counter() - begin < 2
 
 
@@ -365,11 +365,17 @@ def test_claims_are_checked_before_memory_is_asked_for(tmp_path):
     ("change", "match"),
     [
         ({"mvdfq_series": np.int64(2)}, "a layout of a newer mvdfq"),
-        ({"offsets": np.array([0, 5, 3])}, "offsets must be whole numbers that rise from 0 to 3"),
-        ({"offsets": np.array([0, 5, 3], np.uint8)}, "offsets must be whole numbers that rise"),
-        ({"offsets": np.zeros(())}, "offsets must be whole numbers that rise"),
-        ({"data": np.zeros(3)}, "data must be floats of shape"),
-        ({"data": np.full((1, 3), np.inf)}, "series 1 holds an infinite value"),
+        ({"offsets": np.array([0, 5, 3])}, "offsets must run from 0 to .* 3, and must not fall"),
+        ({"offsets": np.array([0, 5, 3], np.uint8)}, "offsets must run from 0"),
+        ({"offsets": np.zeros(2)}, "offsets must be a list of int64 numbers"),
+        ({"offsets": np.zeros(())}, "no channels or no sequences"),
+        ({"data": np.zeros((0, 3))}, "no channels or no sequences"),
+        ({"data": np.zeros(())}, "no channels or no sequences"),
+        ({"data": np.zeros(3)}, "data must be a 2-D array"),
+        (
+            {"data": np.full((1, 3), np.inf)},
+            "Sequence 0, channel 0: the value at time 0 is infinite",
+        ),
         ({"y": np.zeros(5)}, r"array 'y' has shape \(5,\), expected \(2,\)"),
         ({"y": np.array([0, np.nan])}, "array 'y': label 2 is missing"),
         ({"channel_names": np.array(["a", "b"])}, "array 'channel_names' has shape"),
@@ -502,9 +508,9 @@ def test_broken_long(write, old, new, match):
 
 
 def test_long_needs_its_columns(write):
-    refused(write(LONG), "line 1: no column 'who'; id=NAME names one of 'id', 'time'", id="who")
+    refused(write(LONG), "no column 'who'; id=NAME names one of 'id', 'time'", id="who")
     refused(write("time,x\n0,1\n"), "line 1: no column of ids; id=NAME names", format="long-csv")
-    refused(write(LONG), "line 1: no column 'kind'", label="kind")
+    refused(write(LONG), "no column 'kind'", label="kind")
     refused(write("id,time,label\na,0,b\n"), "no column besides id, time, label and group")
     refused(write(LONG.replace("b,0", ",0")), "line 4: no id", skip_bad=True)
 

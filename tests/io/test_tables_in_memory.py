@@ -103,8 +103,13 @@ def test_nested_frames():
         assert data.X.channel_names == ("x", "y")
         assert data.y.tolist() == ["u", "v"]
     assert read(table.iloc[[1, 0]]).remarks == ()  # the index of a frame is no column
+    broken = pd.DataFrame({"x": [*cells, cells[1]], "y": [cells[0], cells[0], cells[1]]})
     with pytest.raises(ReadError, match="row 2: channels of different lengths"):
-        read(pd.DataFrame({"x": cells, "y": [cells[0], cells[0]]}))
+        read(broken)
+    data = read(broken, skip_bad=True)
+    assert data.X.lengths.tolist() == [2, 3]
+    assert data.names == ["table:1", "table:3"]
+    assert [error.problem for error in data.skipped] == ["row 2: channels of different lengths"]
 
 
 def test_xarray_keeps_its_dimensions():

@@ -170,3 +170,12 @@ def test_names_that_pandas_made_differ_are_one_channel(tmp_path):
     path = tmp_path / "a.csv"
     path.write_text("label,x,x.1,y,y.1\na,1,2,3,4\nb,5,6,7,8\n")
     assert read(path).X[0].tolist() == [[1, 2], [3, 4]]
+
+
+@pytest.mark.parametrize("missing", [-999, "-999", [-999.0]])
+def test_missing_values_are_compared_as_numbers(tmp_path, missing):
+    path = tmp_path / "a.csv"
+    path.write_text("label,t0,t1,t2\nu,-999.0,1,2\nv,3,-999,4\n")
+    for table in (path, pd.read_csv(path)):
+        lost = np.isnan(read(table, missing=missing).X.data)
+        assert lost.tolist() == [[True, False, False, False, True, False]]

@@ -26,7 +26,7 @@ def check_kept(path: str | Path, n_kept: int, problems: Sequence[Any]) -> None:
     """Raise an error if fewer than half of the sequences could be read."""
     if n_kept < len(problems):
         problem = f"only {n_kept} of {n_kept + len(problems)} sequences can be read"
-        raise ReadError(path, problem, f"the first problem: {problems[0]}")
+        raise ReadError(path, problem, Sentence("the first problem: ", str(problems[0])))
 
 
 class Strings(list[str]):
@@ -181,6 +181,7 @@ def gather(
     rows: Iterable[tuple[int, Row]],
     read: Callable[[Row], Case],
     collect: Collect = channels_first,
+    row_name: str = "line",
 ) -> Dataset:
     """Read one sequence per numbered row; a row that raises a ValueError is skipped, or fails."""
     cases: list[Case] = []
@@ -196,12 +197,11 @@ def gather(
         except ReadError as error:  # names its place
             source.leave_out(error)
         except ValueError as error:
-            source.skip(Sentence(f"line {line}: ", str(error)))
+            source.skip(Sentence(f"{row_name} {line}: ", str(error)))
     if not count:
         source.fail("the file holds no sequences after its header")
     if not cases:
-        first = Sentence("the first problem: ", source.skipped[0].problem)
-        source.fail("no sequence can be read", first)
+        check_kept(source.path, 0, source.skipped)
     return dataset_of(source, cases, collect)
 
 

@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from mvdfq._utils.errors import Sentence
 from mvdfq._utils.short import counted, some
 from mvdfq.io.dataset import Dataset
 from mvdfq.io.source import KNOWN, PACKED_END, ReadError, Source, compiled
-from mvdfq.io.tables.column_roles import NAMES, Columns, known_places
+from mvdfq.io.tables.column_roles import NAMES, Columns, how_to_name, known_places
 from mvdfq.io.tables.csv_tables import MARKS, is_value, rows_of
 
 Found = list[str | None]
@@ -57,12 +58,10 @@ class Elsewhere:
         for key, (what, pattern) in patterns.items():
             if pattern is not None:
                 columns[key] = _from_names(data.names, pattern, what)
-        lost: dict[int, str] = {}
-        for key, values in columns.items():
-            for i in (i for i, value in enumerate(values or ()) if value is None):
-                lost.setdefault(i, key)
         # a sequence without a label is left out once, whatever else it lacks
-        for i, key in lost.items():
+        keys = ("groups", "y")
+        lost = {i: key for key in keys for i, v in enumerate(columns[key] or ()) if v is None}
+        for i, key in sorted(lost.items()):
             what, pattern = patterns[key]
             place: Any = data.names[i]
             problem = f"{what}_pattern {pattern!r} finds no {what} in this name"
@@ -90,17 +89,12 @@ class Elsewhere:
         # a label may hold spaces, which separate columns only if no other mark does
         _, first = next(source.content(), (0, ""))
         marks = MARKS.replace(" ", "") if SEPARATOR.search(first) else MARKS
-        rows = [row for _, row in rows_of(source, marks)]
-        if not rows:
-            source.fail("the table holds no labels")
-        width = max(map(len, rows))
-        rows = [row + [""] * (width - len(row)) for row in rows]
-        known = [known_places(kind, rows[0]) for kind in ("file_name", "id", "label")]
-        named = any(map(list, known)) or any(
-            not is_value(name) and all(is_value(row[i]) for row in rows[1:])
-            for i, name in enumerate(rows[0])
-            if len(rows) > 1
-        )
+        columns = [*zip_longest(*(row for _, row in rows_of(source, marks)), fillvalue="")]
+        rows = [list(row) for row in zip(*columns, strict=True)]
+        kinds = ("file_name", "id", "label")
+        named = any([*known_places(kind, rows[0])] for kind in kinds if rows)
+        for name, *below in columns:
+            named |= bool(below) and not is_value(name) and all(map(is_value, below))
         return (rows[0], rows[1:]) if named else ([], rows)
 
     def has_column(self, name: str | int | None) -> bool:
@@ -160,8 +154,7 @@ class Elsewhere:
         unused = [i for i in range(len(shown)) if i != key and i not in places.values()]
         if "label" not in places:
             if len(unused) != 1:
-                names = f" names one of {some(header or [str(i) for i in unused])}"
-                hint = Sentence({"label": "NAME"}, names)
+                hint = how_to_name("label", header or [str(i) for i in unused])
                 where.fail("it is not clear which column holds the labels", hint)
             places = {"label": unused[0], **places}
         seen: dict[str, list[str]] = {}

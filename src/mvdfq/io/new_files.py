@@ -103,15 +103,14 @@ def as_trained(clf: Any, path: Path, given: dict[str, Any]) -> dict[str, Any]:
     is_text = same and kind in (*TEXT, "parquet") and path.is_file()
     table = glimpsed(Glimpse(path)) if is_text else None
     header = () if table is None else table.header
-    if kind in ROWS:  # columns that the new table has, too
-        options = {key: stored[key] for key in ("id", "group") if stored.get(key) in header}
+    kept: tuple[str, ...] = ()
+    if kind in TIMES:  # only channels and rate mean the same in another format
+        kept = KEPT if same else ("resample",)
+    elif kind in ROWS:  # columns that the new table has, too
+        kept = ("missing", *(key for key in ("id", "group") if stored.get(key) in header))
         lists = {key: [*filter(header.__contains__, stored.get(key, ()))] for key in LISTS}
-        missing = {key: stored[key] for key in ("missing",) if key in stored}
-        options |= {key: names for key, names in lists.items() if names} | missing | given
-    elif kind not in TIMES:
-        options = dict(given)
-    elif not same:  # only channels and rate mean the same in another format
-        options = {key: options[key] for key in ("resample",) if key in options} | given
+        given = {key: names for key, names in lists.items() if names} | given
+    options = {key: stored[key] for key in kept if key in stored} | given
     if kind in TIMES and clf.channel_names_in_ is not None:
         options.setdefault("channels", list(clf.channel_names_in_))
     elif kind in TIMES and "drop" in stored:  # without a header, columns have numbers

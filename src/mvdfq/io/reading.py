@@ -9,8 +9,6 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from mvdfq._utils.errors import ParameterError
 from mvdfq._utils.threads import Report
 from mvdfq.io.dataset import Dataset
@@ -21,7 +19,7 @@ from mvdfq.io.sound.audio import list_audio
 from mvdfq.io.sound.recipes import audio_recipe
 from mvdfq.io.source import ReadError, Source, State, changed, check_inside, state_of
 from mvdfq.io.tables.column_roles import COLUMNS
-from mvdfq.io.tables.csv_tables import METADATA
+from mvdfq.io.tables.csv_tables import METADATA, blanked
 from mvdfq.io.tables.long_tables import TABLE, csv_files, read_memory
 from mvdfq.sequences import check_sequences
 from mvdfq.sequences.containers import is_table
@@ -217,8 +215,7 @@ def _with_missing(data: Dataset, missing: Sequence[Any]) -> Dataset:
     """Return the data with NaN in place of these numbers."""
     if isinstance(data.X, list):
         raise ParameterError("missing", "has no meaning for letters; remove it")
-    lost = np.isin(data.X.data, [float(value) for value in missing])
-    X = check_sequences(list(data.X.with_data(np.where(lost, np.nan, data.X.data))))
+    X = check_sequences(list(data.X.with_data(blanked(data.X.data, missing))))
     return replace(data, X=replace(data.X, data=X.data, offsets=X.offsets))
 
 

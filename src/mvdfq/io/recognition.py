@@ -17,7 +17,7 @@ from mvdfq.io.letters.profiles import is_profile
 from mvdfq.io.sound import audio
 from mvdfq.io.sound.decoding import holds_sound
 from mvdfq.io.source import KNOWN, PACKED_END, Glimpse, ReadError, Source, check_inside
-from mvdfq.io.tables import arrays, binary, letter_rows, long_tables, series_rows, ts
+from mvdfq.io.tables import arrays, binary, long_tables, series_rows, ts
 from mvdfq.io.tables.column_roles import COLUMNS
 from mvdfq.io.tables.csv_tables import TABLES, glimpsed, is_value
 from mvdfq.io.tables.layouts import has_layout
@@ -88,7 +88,7 @@ RECORDS: list[Format] = [
     Format("feather", b"ARROW1", binary.read_arrow, COLUMNS, ("feather",)),
     Format("xlsx", "xl/workbook.xml", binary.read_excel, COLUMNS, ("xlsx",)),
     Format("json", binary.is_json, binary.read_json, COLUMNS, ("json", "jsonl", "ndjson")),
-    Format("letters-csv", partial(has_layout, "letters"), letter_rows.read_letters, TEXTS, TABLES),
+    Format("letters-csv", partial(has_layout, "letters"), series_rows.read_letters, TEXTS, TABLES),
     Format("long-csv", partial(has_layout, "long"), long_tables.read_long, COLUMNS, TABLES),
     Format("wide-csv", partial(has_layout, "wide"), series_rows.read_wide, WIDE, TABLES),
     Format("csv-folder", is_csv_folder, long_tables.read_csv_folder, FOLDER, (), True, True),

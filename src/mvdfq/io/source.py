@@ -77,8 +77,8 @@ def check_inside(path: Path, folder: str | Path) -> None:
 
 
 def files_in(folder: Path, ending: re.Pattern[str] = re.compile("")) -> list[Path]:
-    """Return the files below a folder whose names end so, in order, without hidden files."""
-    files = []
+    """Return the files below a folder whose names end so, without hidden files; or the file."""
+    files = [] if folder.is_dir() else [folder]
     for path in sorted(folder.rglob("*")):
         name = path.relative_to(folder).as_posix()
         is_wanted = ending.search(name) and not re.search(r"(^|/)\.", name)
@@ -156,9 +156,9 @@ class Source:
                 raise
             self.fail(str(error))  # a sentence keeps its parameters
 
-    def skip(self, problem: str, hint: str = "") -> None:
-        """Leave out one series if the user asked for that; otherwise raise."""
-        self.leave_out(ReadError(self.path, problem, hint))
+    def skip(self, problem: str, hint: str = "", path: str | Path = "") -> None:
+        """Leave out one series, or one file, if the user asked for that; otherwise raise."""
+        self.leave_out(ReadError(path or self.path, problem, hint))
 
     def leave_out(self, error: ReadError) -> None:
         """Note why one series is left out if the user asked for that; otherwise raise."""

@@ -125,7 +125,7 @@ def is_fasta(glimpse: Glimpse) -> bool:
     if not lines or not lines[0].strip("> \t") or not lines[0].startswith(">"):
         return False
     first = next((line for line in lines if not line.startswith(">")), "")
-    return bool(first) and stranger(first.replace(" ", ""), "protein") is None
+    return bool(first) and not stranger(first.replace(" ", ""), "protein")
 
 
 def read_fasta(
@@ -273,15 +273,15 @@ def _finder(source: Source, pattern: str | int | None, what: str) -> Callable[[R
 
 def read(source: Source, **options: Any) -> Dataset:
     """Read a file, several files or a folder; without other labels, files are classes."""
-    files = list(source.files) or [source.path]
-    if source.path.is_dir():
-        listed = files_in(source.path)
-        files = [file for file in listed if is_fasta(Glimpse(file))]
-        for file in (file for file in listed if file not in files):
-            source.remark(f"passed over a file without sequences: {file.name}")
+    listed = list(source.files) or files_in(source.path)
+    files = [file for file in listed if not source.path.is_dir() or is_fasta(Glimpse(file))]
+    for file in (file for file in listed if file not in files):
+        source.remark(f"passed over a file without sequences: {file.name}")
     parts = [read_fasta(file, skip_bad=source.skip_bad, **options) for file in files]
+    if not parts:
+        source.fail("no file of sequences in the folder")
     if len(parts) == 1:
-        return parts[0]
+        return replace(parts[0], remarks=(*source.remarks, *parts[0].remarks))
     if all(part.y is None for part in parts):
         root, classes = source.path, [Source(file).stem for file in files]
         if root.is_dir() and all(file.parent != root for file in files):

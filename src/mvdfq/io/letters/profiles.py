@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from mvdfq._utils.checks import check_choice
-from mvdfq.io.dataset import Case, Dataset, dataset_of
+from mvdfq.io.dataset import Case, Dataset, check_kept, dataset_of
 from mvdfq.io.letters.residues import AMINO_ACIDS, matrix_values
 from mvdfq.io.source import PACKED_END, Glimpse, ReadError, Source, files_in, read_lines
 from mvdfq.io.tables.csv_tables import read_float
@@ -35,7 +35,7 @@ def read(source: Source, profile_values: str = "log-odds") -> Dataset:
     cases: list[Case] = []
     kinds: dict[str, Path] = {}
     root = source.path if source.path.is_dir() else source.path.parent
-    for file in _files(source.path):
+    for file in files_in(source.path):
         try:
             kind, profiles = read_profile_text(file)
         except ReadError as error:
@@ -47,7 +47,8 @@ def read(source: Source, profile_values: str = "log-odds") -> Dataset:
         cases += [Case(profile.values, folder, only or str(profile.name)) for profile in profiles]
         kinds[kind] = file
     if not cases:
-        source.fail("no profile can be read", f"the first problem: {source.skipped[0].problem}")
+        check_kept(source.path, 0, source.skipped)
+        source.fail("the folder holds no files")
     if len(kinds) > 1:
         formats = " and ".join(f"{kind} ({file.name})" for kind, file in kinds.items())
         source.fail(f"profiles of several formats: {formats}", "read one format at a time")
@@ -63,22 +64,10 @@ def read(source: Source, profile_values: str = "log-odds") -> Dataset:
     return dataset_of(source, cases, lambda _: X)
 
 
-def _files(path: Path) -> list[Path]:
-    """Return the files of a folder and its sub-folders, in order, or the file itself."""
-    if not path.is_dir():
-        return [path]
-    if not (files := files_in(path)):
-        raise ReadError(path, "the folder holds no files")
-    return files
-
-
 def is_profile(glimpse: Glimpse) -> bool:
     """Does the file, or the first file of the folder, begin like a profile?"""
-    try:
-        first = Glimpse(_files(glimpse.path)[0])
-    except (OSError, ReadError):
-        return False
-    return profile_kind(first.lines) is not None
+    first = files_in(glimpse.path)[:1]
+    return any(profile_kind(Glimpse(file).lines) is not None for file in first)
 
 
 def _background() -> np.ndarray:

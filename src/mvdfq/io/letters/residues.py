@@ -51,18 +51,21 @@ SCALES = (
 
 def clean(sequence: str, alphabet: str | None, lower: str) -> str:
     """Return the letters in the form that `lower` names; a ValueError names an unknown letter."""
-    if alphabet is not None and (bad := stranger(sequence, alphabet)) is not None:
-        raise ValueError(f"{sequence[bad]!r} at position {bad + 1} is not in {alphabet!r}")
+    if alphabet is not None and (problem := stranger(sequence, alphabet)):
+        raise ValueError(problem)
     if lower == "mask" and alphabet is not None:
         masked = dict.fromkeys(map(ord, string.ascii_lowercase), UNKNOWN[alphabet])
         return sequence.translate(masked)
     return sequence.translate(TO_UPPER) if lower == "upper" else sequence
 
 
-def stranger(sequence: str, alphabet: str) -> int | None:
-    """Return the place of the first character outside the alphabet, in either case, or None."""
+def stranger(sequence: str, alphabet: str) -> str:
+    """Say which character is the first outside the alphabet, in either case; "" if none is."""
     strangers = set(sequence) - set(ALPHABETS[alphabet] + ALPHABETS[alphabet].lower())
-    return min(map(sequence.index, strangers)) if strangers else None
+    place = min(map(sequence.index, strangers), default=None)
+    if place is None:
+        return ""
+    return f"{sequence[place]!r} at position {place + 1} is not in {alphabet!r}"
 
 
 def reverse_complement(sequence: str, alphabet: str = "dna") -> str:
@@ -87,8 +90,7 @@ def reverse_complement(sequence: str, alphabet: str = "dna") -> str:
     ('nACGTT', 'AYCC')
     """
     check_choice(alphabet, "alphabet", ("dna", "rna"))
-    if (bad := stranger(sequence, alphabet)) is not None:
-        problem = f"{sequence[bad]!r} at position {bad + 1} is not a letter of {alphabet!r}"
+    if problem := stranger(sequence, alphabet):
         raise ValueError(f"{problem}; letters are {ALPHABETS[alphabet]!r}, in either case.")
     return reverse_strand(sequence, is_rna=alphabet == "rna")
 

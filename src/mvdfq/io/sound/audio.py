@@ -4,7 +4,7 @@ import hashlib
 import os
 import warnings
 from collections import Counter
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import replace
 from itertools import islice, zip_longest
@@ -17,7 +17,7 @@ from mvdfq._utils.errors import Sentence
 from mvdfq._utils.short import counted, some
 from mvdfq._utils.threads import Report, in_processes, n_threads, one_blas_thread
 from mvdfq.io import inspection
-from mvdfq.io.dataset import Case, Dataset, dataset_of
+from mvdfq.io.dataset import Case, Dataset, check_kept, dataset_of
 from mvdfq.io.labelling import Elsewhere, person_remarks
 from mvdfq.io.sound import decoding
 from mvdfq.io.sound.decoding import Header, shown
@@ -57,9 +57,8 @@ def read(source: Source, recipe: Any = None, silence: Any = None, n_jobs: Any = 
             source.tell(i + 1, len(listing))
     if store is not None:
         store.trim(size_limit())
-    if not features and source.skipped:
-        source.fail(f"no file can be read; the first problem is {source.skipped[0]}")
     if not features:
+        check_kept(source.path, 0, source.skipped)
         source.fail("holds no sound files", decoding.READABLE)
     offsets = offsets_of(rows.shape[1] for rows in features.values())
     frames = np.concatenate([*features.values()], axis=1)
@@ -70,7 +69,25 @@ def read(source: Source, recipe: Any = None, silence: Any = None, n_jobs: Any = 
         warnings.warn(text, stacklevel=2)
     silent = inspection.frame_shares(data, silent_frames(X, recipe.n_mfcc))
     remarks = inspection.silence_in_words(silent, recipe.silence)
+    if data.y is not None:
+        # the last file first: it is of another class than the first, and mostly of the same kind
+        places = np.roll(np.arange(len(data)), 1)
+        known = headers(listing.X[[*features]][places], recipe, deep=False)
+        remarks += _kinds_in_words(data.y[places], known)
     return replace(data, remarks=(*data.remarks, *remarks))
+
+
+def _kinds_in_words(labels: Iterable[Any], known: Iterable[Header | ReadError]) -> list[str]:
+    """Warn if no kind of file is in two classes; headers after such a kind are not looked at."""
+    owners: dict[str, str] = {}
+    for label, header in zip(map(str, labels), known, strict=False):
+        if isinstance(header, Header) and owners.setdefault(header.kind, label) != label:
+            return []
+    if len({*owners.values()}) < 2:
+        return []
+    pairs = sorted((label, kind) for kind, label in owners.items())
+    listed = "; ".join(f"{kind} in {label!r}" for label, kind in pairs[:5])
+    return [f"classes differ in their files: {listed}; a classifier may tell classes by it"]
 
 
 def silent_frames(X: Sequences, n_mfcc: int) -> np.ndarray:
@@ -102,13 +119,14 @@ def audio_features(
     recipe = audio_recipe(recipe)
     # One thread, so that the bits are the same in any process.
     with decoding.opened(file) as stream, one_blas_thread():
-        entry = None if cache is None else cache.entry(stream, recipe.key)
-        kept = None if cache is None or entry is None else cache.load(entry)
+        if cache is None:
+            return decoding.decoded_features(stream, shown(file), recipe)
+        entry = cache.entry(stream, recipe.key)
+        kept = cache.load(entry)
         if kept is not None and kept.ndim == 2 and len(kept) == recipe.n_rows:
             return kept
         features = decoding.decoded_features(stream, shown(file), recipe)
-    if cache is not None and entry is not None:  # after the file is known to be unchanged
-        cache.store(entry, features)
+    cache.store(entry, features)  # after the file is known to be unchanged
     return features
 
 
@@ -137,12 +155,7 @@ def facts_of_audio(
     digests = [header.digest for header in known] if deep else _digests(data.X)
     shown_as = replace(data, names=list(map(str, data.X)), skipped=tuple(bad))
     kinds = Counter(header.kind for header in known)
-    pairs = (
-        set() if data.y is None else {*zip(map(str, data.y), (h.kind for h in known), strict=True)}
-    )
-    if 1 < len({label for label, _ in pairs}) and len(pairs) == len(kinds):
-        listed = "; ".join(f"{kind} in {label!r}" for label, kind in sorted(pairs)[:5])
-        remarks += [f"classes differ in their files: {listed}; a classifier may tell classes by it"]
+    remarks += [] if data.y is None else _kinds_in_words(data.y, known)
     return inspection.lengths_of(seconds) | {
         "unit of lengths": "seconds",
         "total hours": round(float(seconds.sum()) / 3600, 3),
@@ -174,13 +187,9 @@ def list_audio(path: Any, elsewhere: bool = False) -> Dataset:
         listed = (_from_metadata if has_table else _from_folders)(Path(path), source)
     cases = [case for case in listed if shown(case.name) == case.name]
     for case in (case for case in listed if shown(case.name) != case.name):
-        _refuse(source, case.values, "the name is not valid UTF-8", "rename the file")
+        source.skip("the name is not valid UTF-8", "rename the file", shown(case.values))
     source.skipped.sort(key=lambda problem: problem.path)
     return dataset_of(source, cases, lambda files: np.array(files, dtype=object))
-
-
-def _refuse(source: Source, path: Path, problem: str, hint: str) -> None:
-    source.leave_out(ReadError(shown(path), problem, hint))
 
 
 def _from_folders(root: Path, source: Source) -> list[Case]:
@@ -190,13 +199,13 @@ def _from_folders(root: Path, source: Source) -> list[Case]:
     filled = {inside[file].parts[0] for file in paths}
     for folder in (folder for folder in folders if folder.name not in filled):
         hint = "put the files of the class into the folder, or remove the folder"
-        _refuse(source, folder, "is an empty folder", hint)
+        source.skip("is an empty folder", hint, shown(folder))
     sound = list(filter(decoding.meant_as_sound, paths))
     alone = [file for file in sound if len(inside[file].parts) == 1]
     has_classes = len(alone) < len(sound) or bool(source.skipped)
     for file in alone if has_classes else ():
         hint = "move the file into the folder of its class"
-        _refuse(source, file, "lies beside the class folders", hint)
+        source.skip("lies beside the class folders", hint, shown(file))
     passed = [inside[file] for file in paths if file not in sound]
     _pass_over(source, passed, "file", f"that {'is' if len(passed) == 1 else 'are'} not sound")
     if not has_classes:
@@ -223,7 +232,7 @@ def _below(root: Path, source: Source) -> tuple[list[Path], list[Path]]:
             try:
                 check_inside(path, root)
             except ReadError as error:
-                _refuse(source, path, error.problem, error.hint)
+                source.skip(error.problem, error.hint, shown(path))
                 continue
             if not path.is_dir():
                 files.append(path)

@@ -40,6 +40,8 @@ UNKNOWN = 2**62
 SILENCE = 2.0**-16
 # Zeros that last for this many seconds are digital silence; sound passes through single zeros.
 QUIET = 0.01
+# How WAV, AIFF, FLAC, OGG, AU and MP3 with a description begin.
+SOUND = re.compile(rb"(RIFF|RIFX|RF64)....WAVE|FORM....AIF[FC]|fLaC|OggS|\.snd|ID3", re.DOTALL)
 # The first bytes of formats whose decoders are silent; all else may be MP3.
 SILENT = b"RIFF", b"RIFX", b"RF64", b"fLaC", b"OggS", b".snd", b"FORM"
 # How libmpg123, which libsndfile reads MP3 with, begins its lines.
@@ -51,11 +53,7 @@ STDERR = 2
 def is_sound(glimpse: Glimpse) -> bool:
     """Does the file begin like WAV, FLAC, OGG, MP3, AU or AIFF?"""
     start = glimpse.start
-    if start[:4] in (b"RIFF", b"RIFX", b"RF64"):
-        return start[8:12] == b"WAVE"
-    if start[:4] == b"FORM":
-        return start[8:12] in (b"AIFF", b"AIFC")
-    if start[:4] in (b"fLaC", b"OggS", b".snd") or start[:3] == b"ID3" or aac_kind(start):
+    if SOUND.match(start) or aac_kind(start):
         return True
     # A frame of MPEG layer III: eleven ones, layer 01, and neither of the values that are reserved
     # for version, bit rate and sampling rate. FF FE, which opens UTF-16 text, has another layer.

@@ -18,6 +18,7 @@ from mvdfq._utils.short import some
 from mvdfq.io.dataset import Dataset, joined_parts
 from mvdfq.io.source import Source, unchanged
 from mvdfq.sequences import Sequences, check_sequences
+from mvdfq.sequences.check import refuse
 from mvdfq.sequences.converters import from_time_first
 
 # What arrays of labels are called, in lower case.
@@ -28,8 +29,6 @@ MARK = "mvdfq_series"
 VALUES = ["x", "data", "values"]
 LENGTHS = ["lengths", "length", "len"]
 COLUMNS = {"y": LABELS, "names": ["names", "ids", "name", "id"], "groups": ["groups", "group"]}
-# Our own names.
-OWN = {key: [key] for key in ("y", "names", "groups", "split")}
 Arrays = Mapping[str, Any]
 
 
@@ -120,25 +119,20 @@ def _own(source: Source, arrays: Arrays, named: Arrays) -> Dataset:
     if arrays[MARK].shape != () or arrays[MARK].dtype.kind not in "iu" or arrays[MARK] != 1:
         source.fail("a layout of a newer mvdfq", "update mvdfq: this version reads layout 1")
     data, offsets = (arrays.get(name, np.empty(0)) for name in ("data", "offsets"))
-    if data.ndim != 2 or data.dtype.kind != "f" or not len(data):
-        source.fail(f"data must be floats of shape (n_channels, n_frames), got {data.shape}")
-    is_list = offsets.ndim == 1 and offsets.dtype.kind in "iu" and offsets.size > 1
-    offsets = offsets.astype(np.int64) if is_list else np.array([-1])  # unsigned steps never fall
-    if offsets[0] != 0 or offsets[-1] != data.shape[1] or (np.diff(offsets) < 0).any():
-        source.fail(f"offsets must be whole numbers that rise from 0 to {data.shape[1]}")
+    if 0 in (data.ndim, *data.shape[:1]) or offsets.size < 2:
+        source.fail("no channels or no sequences: data and offsets hold both")
+    offsets = offsets.astype(np.int64) if offsets.dtype.kind in "iu" else offsets
     names = column(source, arrays, ["channel_names"], len(data))
     flags = column(source, arrays, ["symbolic"], len(data))
-    if np.isinf(data).any():
-        frame = int(np.isinf(data).any(axis=0).argmax())
-        i = int(np.searchsorted(offsets, frame, side="right"))
-        source.fail(f"series {i} holds an infinite value", "write NaN for a missing value")
     with source.guard():
         X = check_sequences(
             Sequences(data, offsets, symbolic=() if flags is None else tuple(map(bool, flags))),
             channel_names=None if names is None else names.tolist(),
             sampling_rate=arrays["sampling_rate"].tolist() if "sampling_rate" in arrays else None,
         )
-    return _dataset(source, arrays, X, OWN | _asked(source, arrays, named))
+        refuse(np.isinf(X.data), X, "is infinite", "NaN marks a missing value")
+    columns = COLUMNS | {"split": ["split"]} | _asked(source, arrays, named)
+    return _dataset(source, arrays, X, columns)
 
 
 def _asked(source: Source, arrays: Arrays, named: Arrays) -> dict[str, list[str]]:

@@ -151,7 +151,7 @@ def named_place(source: Source, key: str, wish: str | int, header: Names) -> int
         name = str(wish) if names is header else str(wish).casefold()
         if names.count(name) == 1:
             return names.index(name)
-    source.fail(f"line 1: no column {wish!r}", how_to_name(key, header))
+    source.fail(f"no column {wish!r}", how_to_name(key, header))
 
 
 def how_to_name(key: str, header: Names) -> str:

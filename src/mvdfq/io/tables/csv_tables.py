@@ -31,7 +31,7 @@ LOOK = 100
 DECIMAL_COMMA = re.compile(r"[-+]?(?:\d{1,3}(?:\.\d{3})++|\d*+),\d++(?:[eE][-+]?\d++)?")
 # The comma in 1,234 may separate thousands; in 0,234 and 1234,567 it does not.
 THOUSANDS = re.compile(r"[-+]?[1-9]\d{0,2},\d{3}")
-UNITS = KNOWN["units"]  # in seconds
+UNITS = {name: seconds for seconds, *names in KNOWN["units"] for name in names}
 # A unit in brackets, as a row of units below the header has it.
 UNIT = re.compile(r"[\[(][^\])]{1,20}[\])]")
 # 1%, 20 °C, $3, 1 234, 1'234, 1,234,567 and 9.81 m/s: meant as numbers, but not numbers; 5 kg may
@@ -268,6 +268,18 @@ def _rows(source: Source, lines: Iterable[str], delimiter: str) -> Iterator[Row]
 def is_given(word: str) -> bool:
     """Is the word something else than a sign of a missing value?"""
     return word.lower() not in MISSING
+
+
+def blanked(cells: Any, missing: Collection[Any]) -> Any:
+    """Return cells with nothing in place of what the user calls missing, such as -999."""
+    if not (words := {*map(str, missing)}):
+        return cells
+    lost = {float(word) for word in words if is_number(word)}
+    if isinstance(cells, np.ndarray):
+        return np.where(np.isin(cells, list(lost)), np.nan, cells)
+    known = {cell: cell in words or (is_number(str(cell)) and float(cell) in lost)
+             for cell in set(cells)}  # fmt: skip
+    return ["" if known[cell] else cell for cell in cells]
 
 
 def is_number(cell: str) -> bool:

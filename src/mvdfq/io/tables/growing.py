@@ -12,13 +12,14 @@ import numpy as np
 
 from mvdfq._utils.errors import Sentence, Usual
 from mvdfq._utils.short import counted, some
-from mvdfq.io.dataset import Dataset
+from mvdfq.io.dataset import Dataset, check_kept
 from mvdfq.io.source import ReadError, Source
 from mvdfq.io.tables.column_roles import Columns, Roles, has_unit_of_time
 from mvdfq.io.tables.csv_tables import (
     ALMOST,
     LOOK,
     Commas,
+    blanked,
     floats,
     is_given,
     is_number,
@@ -61,7 +62,7 @@ class Growing:
     source: Source
     columns: Columns
     # Of the first file, if there are several.
-    roles: Roles | None = None
+    roles: Roles = field(default_factory=lambda: Roles((), {}, ()))
     # Words of each kind and their codes, in order of appearance.
     words: dict[str, dict[str, int]] = field(default_factory=dict)
     chunks: dict[str, list[np.ndarray]] = field(default_factory=dict)
@@ -82,7 +83,7 @@ class Growing:
     @property
     def channels(self) -> list[str]:
         """The names of the channels."""
-        return [] if self.roles is None else self.roles.names
+        return self.roles.names
 
     def spoil(self, sequence: Any, problem: str, hint: str = "") -> None:
         """Note what is wrong with the sequence of this code, once; or raise."""
@@ -118,7 +119,7 @@ class Growing:
         kept |= {"id": ids, "line": np.array(lines)}
         kept["time"] = self._each(moments, times, clock, cell_places)
         for name in self.channels:
-            column: Any = self._given(cells[f":{name}"])
+            column: Any = blanked(cells[f":{name}"], self.columns.missing)
             reader: Any = floats
             if self._holds_text(name, column):
                 reader = partial(self._states, name)
@@ -134,17 +135,6 @@ class Growing:
             self.n_runs += key != self.last
             self.last = key
             yield " ".join([*key, str(self.n_runs)])
-
-    def _given(self, cells: Any) -> Any:
-        """Return cells with nothing in place of what the user calls missing."""
-        if not (words := {str(word) for word in self.columns.missing}):
-            return cells
-        lost = {float(word) for word in words if is_number(word)}
-        if isinstance(cells, np.ndarray):
-            return np.where(np.isin(cells, list(lost)), np.nan, cells)
-        known = {cell: cell in words or (is_number(cell) and float(cell) in lost)
-                 for cell in set(cells)}  # fmt: skip
-        return ["" if known[cell] else cell for cell in cells]
 
     def _each(self, read: Any, cells: Any, name: str, cell_places: Sequence[tuple]) -> np.ndarray:
         """Read a column; if that fails, read cell by cell, to name the bad cell."""
@@ -214,7 +204,7 @@ class Growing:
             kept = ~np.isin(table["id"], list(self.bad))
             table = {key: values[kept] for key, values in table.items()}
         if not table["id"].size:
-            self.source.fail("no series that can be read", str(next(iter(self.bad.values()), "")))
+            check_kept(self.source.path, 0, [*self.bad.values()])
         ids, starts = np.unique(table["id"], return_index=True)
         self._judge(table, starts)
         rows = np.array([table[f":{name}"] for name in self.channels])
@@ -272,7 +262,6 @@ class Growing:
 
     def _judge(self, table: dict[str, np.ndarray], starts: np.ndarray) -> None:
         """Look for channels that tell the class or the time, and say what was taken as what."""
-        assert self.roles is not None  # there are rows
         words = sorted(name for name, is_text in self.is_text.items() if is_text)
         remarks: list[str] = []
         still: dict[str, np.ndarray] = {}
@@ -303,7 +292,6 @@ class Growing:
 
     def _find_clock(self, table: Any, starts: np.ndarray, words: Sequence[str]) -> list[str]:
         """Take a column that rises in every sequence as the time, or ask; return what to say."""
-        assert self.roles is not None
         roles, is_even = self.roles, {}  # the steps of a clock are alike
         remarks: list[str] = []
         for name in (name for name in self.channels if name not in words):

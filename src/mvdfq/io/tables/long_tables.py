@@ -12,16 +12,15 @@ import numpy as np
 
 from mvdfq._utils.errors import Sentence
 from mvdfq._utils.short import counted, some
-from mvdfq.io.dataset import Case, Dataset, dataset_of
+from mvdfq.io.dataset import Case, Dataset, check_kept, gather
 from mvdfq.io.source import PACKED_END, ReadError, Source, files_in
 from mvdfq.io.tables.column_roles import Columns, Roles, how_to_name, known_places
 from mvdfq.io.tables.csv_tables import CHUNK, LOOK, METADATA, Batch, table_of
 from mvdfq.io.tables.growing import Growing
 from mvdfq.io.tables.layouts import layout_of
-from mvdfq.io.tables.letter_rows import read_letters
-from mvdfq.io.tables.series_rows import read_wide
+from mvdfq.io.tables.series_rows import ABOUT, read_letters, read_wide
 from mvdfq.sequences.containers import is_table
-from mvdfq.sequences.converters import TableColumns, channels_first, columns_of, is_missing
+from mvdfq.sequences.converters import TableColumns, columns_of, is_missing
 
 ENDING = re.compile(rf"\.(csv|tsv){PACKED_END}$", re.IGNORECASE)
 NO_ROWS = "a header, but no rows"
@@ -174,19 +173,20 @@ def _nested_dataset(
         told = f"columns without series are left out: {some(unused)}; "
         source.remark(Sentence(told, {"label": "NAME"}, " reads one of them as labels"))
     chosen = [str(name) for name in columns.channels or nested if str(name) in nested]
-    cases = []
-    for i in range(len(arrays[nested[0]])):
+
+    def read_row(i: int) -> Case:
         try:
             rows = [np.asarray(arrays[name][i], dtype=float) for name in chosen]
         except (ValueError, TypeError) as error:
-            source.fail(f"row {i + 1}: {error}", "cells hold lists of numbers")
+            raise ValueError(f"{error}; cells hold lists of numbers") from None
         if len({row.shape for row in rows}) > 1:
-            source.fail(f"row {i + 1}: channels of different lengths")
+            raise ValueError("channels of different lengths")
         values = rows[0] if len(rows) == 1 and rows[0].ndim == 2 else np.array(rows)
-        facts = {key: words[i] for key, words in about.items()}
-        name = facts.pop("id", f"{source.stem}:{i + 1}")
-        cases.append(Case(values, facts.get("label"), name, facts.get("group")))
-    data = dataset_of(source, cases, channels_first)
+        known = {key: words[i] for key, words in about.items()}
+        return Case(values, *map(known.get, ABOUT))
+
+    numbered = ((i + 1, i) for i in range(len(arrays[nested[0]])))
+    data = gather(source, numbered, read_row, row_name="row")
     names = tuple(chosen) if data.X.n_rows == len(chosen) else None
     return replace(data, X=replace(data.X, channel_names=names))
 
@@ -203,18 +203,18 @@ def read_long(source: Source, table: Any = None, **options: Any) -> Dataset:
     roles = columns.find(source, table.header, table.sample, table.index)
     if "id" not in roles.places and not roles.has_runs:
         source.fail("line 1: no column of ids", how_to_name("id", roles.header))
-    _refuse_melted(source, roles, columns)
+    _check_channels(source, roles, columns)
     if "" in roles.names:
         source.fail(f"line 1: column {roles.header.index('') + 1} has no name")
-    if not roles.channels:
-        source.fail("line 1: no column besides id, time, label and group")
     growing = Growing(source, columns, roles, is_named=table.is_named)
     _add_rows(growing, source, table, roles, {})
     return growing.dataset()
 
 
-def _refuse_melted(source: Source, roles: Roles, columns: Columns) -> None:
-    """Raise an error if one column names the channel of the value in the other column."""
+def _check_channels(source: Source, roles: Roles, columns: Columns) -> None:
+    """Refuse a table without channels, and a column that names the channel of another column."""
+    if not roles.channels:
+        source.fail("line 1: no column besides id, time, label and group")
     if (pair := roles.melted) and columns.channels is None:
         variable, value = (roles.header[i] for i in pair)
         problem = f"line 1: {variable!r} names the channel of each value in {value!r}"
@@ -294,7 +294,7 @@ def series_dataset(source: Source, columns: Columns, tables: Sequence[Series]) -
             growing.spoil(sequence, error.problem, error.hint)
         source.tell(i + 1, len(tables))
     if not growing.chunks:
-        source.fail("no file that can be read", str(next(iter(growing.bad.values()))))
+        check_kept(source.path, 0, [*growing.bad.values()])
     return growing.dataset()
 
 
@@ -308,13 +308,11 @@ def _roles(growing: Growing, file: Source, table: Any, facts: Mapping[str, str])
         hint = f"labels come from sub-folders or {METADATA}; a long table is one file"
         name = table.header[roles.places["label"]]
         file.fail(f"line 1: a column {name!r} within one series", hint)
-    _refuse_melted(file, roles, growing.columns)
-    if growing.roles is None:
+    _check_channels(file, roles, growing.columns)
+    if not growing.channels:  # of the first file
         growing.roles, growing.is_named = roles, table.is_named
     channels = growing.channels
     if set(roles.names) != set(channels) or table.is_named != growing.is_named:
         hint = Sentence({"channels": "NAMES"}, " names the columns that all files have")
         file.fail(f"line 1: channels {roles.names[:20]}, other files have {channels[:20]}", hint)
-    if not channels:
-        file.fail("line 1: no column besides times and labels")
     return roles

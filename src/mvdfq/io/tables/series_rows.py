@@ -1,21 +1,22 @@
-"""One series per row: wide tables, and Weka's .arff, where a relational attribute is a series."""
+"""One sequence per row: wide tables, tables of letters, and Weka's .arff."""
 
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import Any
 
 import numpy as np
 
 from mvdfq._utils.errors import Sentence, Usual
 from mvdfq._utils.short import counted, some
-from mvdfq.io.dataset import Case, Dataset, gather, read_header
+from mvdfq.io.dataset import Case, Dataset, Strings, gather, read_header
+from mvdfq.io.letters.residues import both_strands, clean
 from mvdfq.io.source import Source
-from mvdfq.io.tables.column_roles import Columns, counts_rows, is_index, named_place
+from mvdfq.io.tables.column_roles import Columns, counts_rows, how_to_name, is_index, named_place
 from mvdfq.io.tables.csv_tables import (
     Commas,
     Names,
+    blanked,
     channel_values,
     floats,
     is_given,
@@ -23,8 +24,8 @@ from mvdfq.io.tables.csv_tables import (
     is_value,
     table_of,
 )
-from mvdfq.io.tables.layouts import FEW
-from mvdfq.io.tables.wide_names import channels_of, sizes_of
+from mvdfq.io.tables.layouts import FEW, letters_place
+from mvdfq.io.tables.wide_names import WORDS, channels_of, sizes_of
 
 ENDS = Sentence({"label": 0}, " is the first column, ", {"label": -1}, " the last")
 # Quantifiers are possessive (a second + after each). Otherwise the expression would try every way
@@ -34,6 +35,8 @@ CELL = re.compile(rf"\s*+({QUOTED}|[^,'\"]*+)\s*+(,|$)")
 ATTRIBUTE = re.compile(rf"@attribute\s++({QUOTED}|[^\s{{]++)\s*+(.*)", re.IGNORECASE)
 ESCAPE = re.compile(r"\\(.)")
 KEY = re.compile(r"@(relation|attribute)\b", re.IGNORECASE)
+# What is known about a sequence, in the order of the fields of a `Case`.
+ABOUT = ("label", "id", "group")
 
 
 def read_wide(source: Source, table: Any = None, **options: Any) -> Dataset:
@@ -95,6 +98,43 @@ def _label_place(
     source.fail("it is not clear which column holds the label", hint)
 
 
+def read_letters(
+    source: Source, table: Any = None, strands: str = "one", **options: Any
+) -> Dataset:
+    """Read the rows of a table, or of a file of text, each a string of letters."""
+    columns = replace(Columns(**options), time=None)
+    table = table_of(source) if table is None else table
+    header, is_both = table.header, strands == "both"
+    place = letters_place(table, columns, columns.find(source, header, table.sample))
+    if place is None:
+        hint = how_to_name("channels", header)
+        source.fail("it is not clear which column holds letters", hint)
+    places = replace(columns, channels=[place]).find(source, header).places
+    shown = [f"{key} {header[i]!r}" for key, i in (*places.items(), ("letters", place))]
+    source.remark(Usual(f"columns: {'; '.join(shown)}"))
+
+    def read_row(row: list[Any]) -> Case:
+        known = _known(row, header, places)
+        if not is_given(row[place]):
+            raise ValueError("the letters are missing")
+        letters = clean(row[place], "dna" if is_both else "protein", "upper")
+        return Case(letters, *map(known.get, ABOUT))
+
+    return gather(source, table.rows, read_row, both_strands if is_both else Strings)
+
+
+def _known(row: list[Any], header: Names, places: Mapping[str, int]) -> dict[str, str]:
+    """Return label, name and group of a row that is whole and has a label."""
+    if header and len(row) != len(header):
+        raise ValueError(f"{counted(len(row), 'cell')}, the header has {len(header)}")
+    if any(not -len(row) <= place < len(row) for place in places.values()):
+        raise ValueError(f"{counted(len(row), 'cell')}, too few for the label")
+    words = {key: str(row[place]) for key, place in places.items()}
+    if not is_given(words.get("label", "-")):
+        raise ValueError("the label is missing")
+    return words
+
+
 @dataclass
 class _Rows:
     """The columns of a wide table, and what stands for a missing value."""
@@ -106,10 +146,6 @@ class _Rows:
     # The places of the values, moment by moment; without a header all that are left.
     order: Sequence[int] = ()
     channels: Sequence[str] = ("",)
-
-    def __post_init__(self) -> None:
-        words = {*self.missing, *map(str, self.missing)}
-        self.missing = words | {float(word) for word in words if is_number(str(word))}
 
     def in_words(self) -> str:
         """Return what the values are."""
@@ -126,24 +162,18 @@ class _Rows:
 
     def case(self, row: list[Any]) -> Case:
         """Read the values, the label, the name and the group of one row, of text or of numbers."""
-        n = len(self.channels)
-        if self.header and len(row) != len(self.header):
-            raise ValueError(f"{counted(len(row), 'cell')}, the header has {len(self.header)}")
-        if any(not -len(row) <= place < len(row) for place in self.places.values()):
-            raise ValueError(f"{counted(len(row), 'cell')}, too few for the label")
-        words = {key: str(row[place]) for key, place in self.places.items()}
+        known, n = _known(row, self.header, self.places), len(self.channels)
         cells = [row[i] for i in (self.order or self.values(len(row)))]
-        cells = ["" if cell in self.missing else cell for cell in cells]
+        cells = blanked(cells, self.missing)
         while cells and all(cell == "" for cell in cells[-n:]):
             del cells[-n:]
         if all(cell != cell or cell == "" for cell in cells):
             raise ValueError("no values")
-        if not is_given(label := words.get("label", "-")):
-            raise ValueError("the label is missing")
+        label = known.get("label", "-")
         if "e+" in label.lower() and is_number(label):
-            words["label"] = f"{float(label):g}"  # 1.000e+00 is the number of a class
+            known["label"] = f"{float(label):g}"  # 1.000e+00 is the number of a class
         values = self._numbers(cells).reshape(-1, n).T
-        return Case(values, *map(words.get, ("label", "id", "group")))
+        return Case(values, *map(known.get, ABOUT))
 
     def _numbers(self, cells: list[Any]) -> np.ndarray:
         """Return the numbers in cells of text or of numbers."""
@@ -155,8 +185,7 @@ class _Rows:
             empty = (np.nan if cell == "" else cell for cell in cells)
             return floats(cells) if is_text else np.array([*empty], dtype=float)
         except ValueError as error:
-            wishes = {"label": "NAME"}, ", ", {"group": "NAME"}, " and ", {"id": "NAME"}
-            hint = Sentence("; ", *wishes, " name columns of words") if self.header else ""
+            hint = Sentence("; ", WORDS) if self.header else ""
             raise ValueError(Sentence(str(error), hint)) from None
 
 
@@ -183,38 +212,28 @@ class _Header:
 
     def label_place(self, source: Source, label: str | int | None) -> int | None:
         """Return the column of labels: the user's choice, or the only nominal attribute."""
-        if isinstance(label, int) and -len(self.names) <= label < len(self.names):
-            return range(len(self.names))[label]
-        if label in self.names:
-            return self.names.index(str(label))
-        if label == "label" and len(self.nominal) == 1:
-            return self.nominal[0]
-        if label is not None and (label != "label" or self.nominal):
-            hint = Sentence({"label": "NAME"}, f" names one of {some(self.names)}")
-            source.fail(f"no attribute {label!r}", hint)
-        return None
+        if label == "label" and "label" not in self.names and len(self.nominal) < 2:
+            return next(iter(self.nominal), None)
+        return None if label is None else named_place(source, "label", label, self.names)
 
 
 def read_arff(source: Source, label: str | int | None = "label") -> Dataset:
-    """Read an .arff file: besides the label, one relational attribute or numeric attributes."""
+    """Read an .arff file: the label, and one relational attribute or numbers; `id` holds names."""
     lines, header = source.content(comments="%"), _Header()
     read_header(source, lines, header.note)
-    place = header.label_place(source, label)
-    return gather(source, lines, partial(_arff_case, header.names, place))
+    places = {"id": header.names.index("id")} if "id" in header.names else {}
+    if (place := header.label_place(source, label)) is not None:
+        places["label"] = place
 
+    def read_line(line: str) -> Case:
+        cells = _cells(line)
+        known = _known(cells, header.names, places)
+        values = [cell for i, cell in enumerate(cells) if i not in places.values()]
+        # the rows of a relational value are channels
+        rows = ",".join(values).strip("\n").split("\n")
+        return Case(channel_values(rows), *map(known.get, ABOUT))
 
-def _arff_case(names: list[str], place: int | None, line: str) -> Case:
-    """Read the values, the label and the name of one line; an attribute `id` holds names."""
-    cells = _cells(line)
-    if len(cells) != len(names):
-        raise ValueError(f"{counted(len(cells), 'value')}, expected {len(names)}")
-    label = None if place is None else cells[place]
-    if label is not None and not is_given(label):
-        raise ValueError("the label is missing")
-    values = [cell for i, cell in enumerate(cells) if i != place and names[i] != "id"]
-    id = cells[names.index("id")] if "id" in names else None
-    # the rows of a relational value are channels
-    return Case(channel_values(",".join(values).strip("\n").split("\n")), label, id)
+    return gather(source, lines, read_line)
 
 
 def _cells(line: str) -> list[str]:

@@ -39,9 +39,10 @@ def read_ts(source: Source) -> Dataset:
         text = f"the times are {low:g} apart in one series and {high:g} in another, but rows count"
         hint = "mvdfq.from_long_table(sampling_rate=...) resamples series"
         source.remark(f"{text} as evenly spaced; {hint}")
-        return replace(data, remarks=tuple(source.remarks))
-    rate = len(header.steps) / sum(header.steps) if header.has_unit else None
-    return replace(data, X=replace(data.X, sampling_rate=rate))
+    elif header.has_unit:
+        rate = len(header.steps) / sum(header.steps)
+        data = replace(data, X=replace(data.X, sampling_rate=rate))
+    return replace(data, remarks=tuple(source.remarks))
 
 
 @dataclass

@@ -23,8 +23,10 @@ DATES = re.compile(
     r"(?<![^\W\d_])(?:q[1-4]|jan(uary)?|feb(ruary)?|mar(ch)?|apr(il)?|may|june?|july?|aug(ust)?"
     r"|sept?(ember)?|oct(ober)?|nov(ember)?|dec(ember)?)(?![^\W\d_])|^[\W\d_]*$", re.IGNORECASE
 )  # fmt: skip
-HINT = Sentence({"drop": "NAME"}, " leaves out a column; ", {"label": "NAME"}, ", ",
-                {"group": "NAME"}, " and ", {"id": "NAME"}, " name columns of words")  # fmt: skip
+WORDS = Sentence(
+    {"label": "NAME"}, ", ", {"group": "NAME"}, " and ", {"id": "NAME"}, " name columns of words"
+)
+HINT = Sentence({"drop": "NAME"}, " leaves out a column; ", WORDS)
 
 
 def channels_of(

@@ -293,6 +293,10 @@ def test_values_that_stand_for_missing_values(tmp_path, missing):
     assert json.loads(out)["missing_values_percent"] == 50
     np.save(tmp_path / "x.npy", np.array([[[1.0, -999, 3]]]))
     assert_array_equal(read(tmp_path / "x.npy", missing=-999).X.data, [[1, np.nan, 3]])
+    with pytest.raises(
+        ValueError, match="missing must hold numbers, since the data do, got '-9,9'"
+    ):
+        read(tmp_path / "x.npy", missing="-9,9")
 
 
 def test_numbers_as_categories(tmp_path):

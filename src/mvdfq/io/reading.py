@@ -19,7 +19,7 @@ from mvdfq.io.sound.audio import list_audio
 from mvdfq.io.sound.recipes import audio_recipe
 from mvdfq.io.source import ReadError, Source, State, changed, check_inside, state_of
 from mvdfq.io.tables.column_roles import COLUMNS
-from mvdfq.io.tables.csv_tables import METADATA, blanked
+from mvdfq.io.tables.csv_tables import METADATA, blanked, is_number
 from mvdfq.io.tables.long_tables import TABLE, csv_files, read_memory
 from mvdfq.sequences import check_sequences
 from mvdfq.sequences.containers import is_table
@@ -215,6 +215,8 @@ def _with_missing(data: Dataset, missing: Sequence[Any]) -> Dataset:
     """Return the data with NaN in place of these numbers."""
     if isinstance(data.X, list):
         raise ParameterError("missing", "has no meaning for letters; remove it")
+    if words := [value for value in map(str, missing) if not is_number(value)]:
+        raise ParameterError("missing", f"must hold numbers, since the data do, got {words[0]!r}")
     X = check_sequences(list(data.X.with_data(blanked(data.X.data, missing))))
     return replace(data, X=replace(data.X, data=X.data, offsets=X.offsets))
 

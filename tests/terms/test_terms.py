@@ -623,6 +623,8 @@ def test_without_any_word_the_classes_have_their_shares(name, scheme):
     assert_allclose(found.constant, found.margins)
 
 
+# the folds of scikit-learn 1.6 keep each of these classes together
+@pytest.mark.filterwarnings("ignore:No sequence could be held out")
 def test_letters_that_are_all_new_have_the_shares_of_the_classes():
     texts = ["ABBA", "BABA", "AABB", "ABAB", "AAAA"] * 3
     clf = SequenceClassifier(cv=2).fit(texts, [0, 1, 0, 1, 0] * 3)

@@ -428,6 +428,11 @@ def test_known_groups_are_held_apart():
     assert mixed.interval_name == "t interval over 4 groups"
 
 
+def test_one_seed_is_not_several_seeds():
+    with pytest.raises(ValueError, match=r"seeds must be several seeds such as \(0, 1, 2\), got 3"):
+        evaluate(Guesses(), np.zeros((36, 1, 4)), Y, seeds=3)
+
+
 def test_groups_that_are_classes_cannot_be_held_apart():
     with pytest.warns(UserWarning, match="are both in the training part") as said:
         result = evaluate(Guesses(), list(range(36)), Y, groups=Y)

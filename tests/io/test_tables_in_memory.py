@@ -95,6 +95,14 @@ def test_an_index_of_two_levels_is_id_and_time():
     assert data.groups.tolist() == ["p", "p", "q", "q"]
 
 
+def test_nested_frames_stand_alone():
+    """A list holds tables of one sequence each; cells with series made empty sequences."""
+    frame = pd.DataFrame({"a": [pd.Series([1.0, 2.0]), pd.Series([3.0])]})
+    for X in ([frame], [frame, frame], {"first": frame}):
+        with pytest.raises(ReadError, match="a cell of column 'a' holds a series; pass such a ta"):
+            read(X)
+
+
 def test_nested_frames():
     cells = [pd.Series([1.0, 2.0]), pd.Series([3.0, 4.0, 5.0])]
     table = pd.DataFrame({"x": cells, "y": cells, "label": ["u", "v"]})

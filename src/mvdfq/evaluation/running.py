@@ -3,7 +3,7 @@
 The classifier learns from the training part of each fold alone.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from inspect import signature
 from typing import Any
 
@@ -88,6 +88,8 @@ def evaluate(
     """
     y, _, groups = check_targets(len(X), y, None, groups)
     check_entries(len(X), split=split, names=names if len(names) else None)
+    if not isinstance(seeds, Iterable):
+        raise ParameterError("seeds", f"must be several seeds such as (0, 1, 2), got {seeds!r}")
     remarks: tuple[str, ...] = ()
     if protocol is None:
         protocol, remarks = usual_protocol(y, groups, split)

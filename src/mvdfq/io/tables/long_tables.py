@@ -131,7 +131,7 @@ def read_memory(
     with source.guard():
         if is_many and all(map(is_table, X.values())):
             frames: list[Any] = [
-                (str(name), Path(name), lambda _, table=table: Frame.of(columns_of(table)), {})
+                (str(name), Path(name), lambda _, table=table: Frame.of(_flat(table)), {})
                 for name, table in X.items()
             ]
             return series_dataset(source, Columns(**options or {}), frames)
@@ -148,12 +148,24 @@ def columns_dataset(source: Source, table: TableColumns, options: Mapping[str, A
         source.fail(f"columns of different lengths: {lengths}"[:300])
     if not any(lengths.values()):
         source.fail("no rows")
-    objects = {name: values for name, values in table.arrays.items() if values.dtype.kind == "O"}
-    # Every cell holds several values, as in the nested frames of sktime.
-    nested = [name for name, values in objects.items() if all(map(_is_series, values))]
-    if nested:
+    if nested := _nested(table):
         return _nested_dataset(source, table, nested, Columns(**options))
     return table_dataset(source, Frame.of(table), options)
+
+
+def _nested(table: TableColumns) -> list[str]:
+    """Return the columns whose every cell holds several values, as in nested frames of sktime."""
+    objects = {name: values for name, values in table.arrays.items() if values.dtype.kind == "O"}
+    return [name for name, values in objects.items() if all(map(_is_series, values))]
+
+
+def _flat(table: Any) -> TableColumns:
+    """Return the columns of a table of one series, whose cells hold one value each."""
+    columns = columns_of(table)
+    if len(next(iter(columns.arrays.values()), ())) and (nested := _nested(columns)):
+        problem = f"a cell of column {nested[0]!r} holds a series"
+        raise ReadError(TABLE, problem, "pass such a table alone, not in a list of tables")
+    return columns
 
 
 def _is_series(value: Any) -> bool:

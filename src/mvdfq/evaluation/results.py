@@ -265,5 +265,5 @@ class Evaluation(Short):
 
 
 def joined(parts: list[Any]) -> np.ndarray | None:
-    """Return what the folds have, one after another; None if a fold has none."""
+    """Join the arrays of all folds; return None if a fold has no array."""
     return None if any(part is None for part in parts) else np.concatenate(parts)

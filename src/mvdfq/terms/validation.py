@@ -145,9 +145,9 @@ class Trainer:
         if self.calibrates:
             spread = self._distances(matrix(everything), everything)[1]
             calibration = Calibration.of(decision, np.concatenate(distances), y, spread)
-        margins = self._fit(matrix(None), everything, candidates[best]).moved(shift)
-        kept = self._machines(folds, [of[best].moved(shift) for of in machines if of])
         C = float(candidates[best])
+        margins = self._fit(matrix(None), everything, C).moved(shift)
+        kept = self._machines(folds, [of[best].moved(shift) for of in machines if of])
         return Trained(margins, C, temperature, scores, best, calibration, folds=kept)
 
     def _in_folds(

@@ -161,7 +161,7 @@ def table_of(source: Source, rows: Iterator[Row] | None = None, wide: Sequence[A
         line, units = first[1]
         n_above = 2
         pairs = zip(header, (word.strip("[]() ") for word in units), strict=False)
-        # the name of a time gets its unit, if it has none: clock [ms]
+        # the name of a time gets the unit, unless the name has a unit: clock [ms]
         header = [f"{name} [{unit}]" if unit.lower() in UNITS and not UNIT.search(name) else name
                   for name, unit in pairs]  # fmt: skip
         source.remark(f"line {line} holds units: {', '.join(units)[:100]}")

@@ -155,14 +155,14 @@ def columns_dataset(source: Source, table: TableColumns, options: Mapping[str, A
 
 def _nested(table: TableColumns) -> list[str]:
     """Return the columns whose every cell holds several values, as in nested frames of sktime."""
-    objects = {name: values for name, values in table.arrays.items() if values.dtype.kind == "O"}
-    return [name for name, values in objects.items() if all(map(_is_series, values))]
+    objects = ((k, values) for k, values in table.arrays.items() if values.dtype.kind == "O")
+    return [name for name, values in objects if len(values) and all(map(_is_series, values))]
 
 
 def _flat(table: Any) -> TableColumns:
     """Return the columns of a table of one series, whose cells hold one value each."""
     columns = columns_of(table)
-    if len(next(iter(columns.arrays.values()), ())) and (nested := _nested(columns)):
+    if nested := _nested(columns):
         problem = f"a cell of column {nested[0]!r} holds a series"
         raise ReadError(TABLE, problem, "pass such a table alone, not in a list of tables")
     return columns
